@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATION_HANDLERS } from '../src/daemon/dispatch.ts';
-import { inLongLane } from './lanes.ts';
+import { inLongLane, someOf } from './lanes.ts';
 
 /**
  * The worked examples of CONTRIBUTING.md: each is applied to a separate copy of the tree and run once. The types are
@@ -126,7 +126,7 @@ describe('the worked examples of CONTRIBUTING.md', () => {
     expect([...examples.keys()]).toEqual(Object.keys(PROBES));
   });
 
-  it.each(Object.entries(PROBES))('%s takes at most three files, and works', (name, [program, printed]) => {
+  it.each(someOf(Object.entries(PROBES), 1))('%s takes at most three files, and works', (name, [program, printed]) => {
     const diff = examples.get(name) ?? '';
     expect(new Set(diff.match(/^\+\+\+ .*$/gm)).size).toBeLessThanOrEqual(3);
     expect(runOrFail(program), 'it works without the example').not.toEqual(printed);

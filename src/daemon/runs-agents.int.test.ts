@@ -172,16 +172,18 @@ describe('an agent', () => {
     expect(shown.reason).toMatch(/ENOTDIR|EEXIST/);
   });
 
-  it('is judged by a gate after it died, as often as the runbook says', async () => {
-    world.write(`
+  inLongLane(() => {
+    it('is judged by a gate after it died, as often as the runbook says', async () => {
+      world.write(`
       [agents.worker]
       run = "true"
       on_dead = { action = "gate", run = "echo x >> tries.txt; test $(wc -l < tries.txt) = 2", attempts = 3 }
       [pipelines.p]
       steps = [{ name = "work", run = { agent = "worker" } }]`);
-    await world.start();
-    expect(await world.pipeline(await world.run('p'))).toMatchObject({ status: 'done' });
-    expect(world.lines('tries.txt')).toHaveLength(2);
+      await world.start();
+      expect(await world.pipeline(await world.run('p'))).toMatchObject({ status: 'done' });
+      expect(world.lines('tries.txt')).toHaveLength(2);
+    });
   });
 });
 

@@ -128,8 +128,9 @@ describe('a pipeline', () => {
     });
   });
 
-  it('passes the rendered values of a step to a nested pipeline', async () => {
-    world.write(`
+  inLongLane(() => {
+    it('passes the rendered values of a step to a nested pipeline', async () => {
+      world.write(`
       [pipelines.outer]
       vars = { name = "x" }
       steps = [
@@ -141,10 +142,11 @@ describe('a pipeline', () => {
       [pipelines.inner]
       vars = { word = "" }
       steps = [{ name = "say", run = "echo \${var.word} >> words.txt" }, { name = "ask", run = { agent = "speaker" } }]`);
-    await world.start();
-    const literal = ['a $HOME $', "{env.HOME} 'b'"].join('');
-    expect(await world.pipeline(await world.run('outer', '--name', literal))).toMatchObject({ status: 'done' });
-    expect(world.lines('words.txt')).toEqual([`${literal} said`, `${literal} said`]);
+      await world.start();
+      const literal = ['a $HOME $', "{env.HOME} 'b'"].join('');
+      expect(await world.pipeline(await world.run('outer', '--name', literal))).toMatchObject({ status: 'done' });
+      expect(world.lines('words.txt')).toEqual([`${literal} said`, `${literal} said`]);
+    });
   });
 
   it('runs in its own worktree if a step asks for one', async () => {

@@ -7,6 +7,7 @@ import { until } from '../../test/processes/until.ts';
 import { readProcessIdentity } from '../api/processes.ts';
 import { endProcesses, findAlive } from './process/process-tree.ts';
 import { Scene, SUPERVISOR_TOKEN, TOKEN } from './scene.cases.ts';
+import { inLongLane } from '../../test/lanes.ts';
 
 const sh = (script: string) => ({ argv: ['/bin/sh', '-c', script] }) as const;
 
@@ -114,18 +115,20 @@ describe('a supervised process', () => {
     expect(readProcessIdentity(pid)).toBeDefined();
   });
 
-  it.runIf(process.getuid?.() === 0)('is not waited for if it belongs to another user', async () => {
-    const theirs = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
-    onTestFinished(() => void theirs.kill('SIGKILL'));
-    await once(theirs, 'spawn');
-    const script = `
+  inLongLane(() => {
+    it.runIf(process.getuid?.() === 0)('is not waited for if it belongs to another user', async () => {
+      const theirs = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
+      onTestFinished(() => void theirs.kill('SIGKILL'));
+      await once(theirs, 'spawn');
+      const script = `
       import { endProcesses } from ${JSON.stringify(join(import.meta.dirname, 'process', 'process-tree.ts'))};
       process.setuid(65534);
       await endProcesses({ leader: ${theirs.pid}, mark: 'X=y' }, 100);`;
-    const ours = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' });
-    onTestFinished(() => void ours.kill('SIGKILL'));
-    expect(await once(ours, 'exit')).toEqual([0, null]);
-    expect(readProcessIdentity(theirs.pid ?? 0)).toBeDefined();
+      const ours = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' });
+      onTestFinished(() => void ours.kill('SIGKILL'));
+      expect(await once(ours, 'exit')).toEqual([0, null]);
+      expect(readProcessIdentity(theirs.pid ?? 0)).toBeDefined();
+    });
   });
 
   it('takes its remaining processes with it when it exits by itself', async () => {
@@ -205,12 +208,14 @@ describe('a supervised process', () => {
     }
   });
 
-  it('is ended if its state folder is gone, because nothing could find it again', async () => {
-    await using scene = new Scene();
-    const run = await scene.start(sh('exec sleep 1000'));
-    await run.running();
-    rmSync(scene.stateDir, { recursive: true, maxRetries: 5 });
-    expect(await until('it has gone', () => scene.alive().length === 0, 30_000)).toBe(true);
+  inLongLane(() => {
+    it('is ended if its state folder is gone, because nothing could find it again', async () => {
+      await using scene = new Scene();
+      const run = await scene.start(sh('exec sleep 1000'));
+      await run.running();
+      rmSync(scene.stateDir, { recursive: true, maxRetries: 5 });
+      expect(await until('it has gone', () => scene.alive().length === 0, 30_000)).toBe(true);
+    });
   });
 
   it('whose supervisor is killed can be found by its mark', async () => {

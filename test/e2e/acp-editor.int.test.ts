@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { BATON } from '../package/where.ts';
 import { TestEditor } from '../processes/editor.ts';
 import { WorkflowScene } from '../processes/workflow-scene.ts';
+import { inLongLane } from '../lanes.ts';
 
 let scene: WorkflowScene | undefined;
 let editor: TestEditor | undefined;
@@ -25,73 +26,79 @@ async function open() {
 }
 
 describe('baton acp, driven by the client of the SDK', () => {
-  it('starts a workflow, shows it, asks before it continues, and cancels it', { timeout: 60_000 }, async () => {
-    const { walked, opened, about } = await open();
-    expect(about).toMatchObject({ agentInfo: { name: 'baton' }, agentCapabilities: { loadSession: true } });
-    const { sessionId, modes } = await opened.newSession(join(walked.repository, 'src'));
-    expect(modes).toMatchObject({ currentModeId: 'autonomous' });
-    await opened.setMode(sessionId, 'semi');
+  inLongLane(() => {
+    it('starts a workflow, shows it, asks before it continues, and cancels it', { timeout: 60_000 }, async () => {
+      const { walked, opened, about } = await open();
+      expect(about).toMatchObject({ agentInfo: { name: 'baton' }, agentCapabilities: { loadSession: true } });
+      const { sessionId, modes } = await opened.newSession(join(walked.repository, 'src'));
+      expect(modes).toMatchObject({ currentModeId: 'autonomous' });
+      await opened.setMode(sessionId, 'semi');
 
-    // Starts a workflow and follows it.
-    const turn = opened.prompt(sessionId, 'Read durations back\nThe format is that of formatDuration.');
-    await opened.until('it asks whether to start', () => opened.asked.length === 1);
-    expect(opened.plan).toEqual([
-      'completed issue-manager',
-      'completed prep',
-      'in_progress implementer: waiting for a person',
-      ...['ci', 'reviewer', 'validator', 'merge', 'closer'].map((stage) => `pending ${stage}`),
-    ]);
-    expect(await walked.ask('task_get', { task_id: 'W-00001' })).toMatchObject({
-      title: 'Read durations back',
-      description: 'The format is that of formatDuration.',
+      // Starts a workflow and follows it.
+      const turn = opened.prompt(sessionId, 'Read durations back\nThe format is that of formatDuration.');
+      await opened.until('it asks whether to start', () => opened.asked.length === 1);
+      expect(opened.plan).toEqual([
+        'completed issue-manager',
+        'completed prep',
+        'in_progress implementer: waiting for a person',
+        ...['ci', 'reviewer', 'validator', 'merge', 'closer'].map((stage) => `pending ${stage}`),
+      ]);
+      expect(await walked.ask('task_get', { task_id: 'W-00001' })).toMatchObject({
+        title: 'Read durations back',
+        description: 'The format is that of formatDuration.',
+      });
+
+      // Approves: the options are the same as in a terminal.
+      const { decisions } = await walked.ask<{ decisions: { options: { n: number; label: string }[] }[] }>(
+        'decision_list',
+      );
+      expect(opened.asked[0]?.options.map(({ name }) => name.replace(/ \(.*/, ''))).toEqual(
+        decisions[0]?.options.map(({ n, label }) => `${n}. ${label}`),
+      );
+      expect(opened.asked[0]).toMatchObject({ toolCall: { content: [{ type: 'content' }] } });
+      opened.choose('1');
+      await opened.until('it asks about the fix', () => opened.asked.length === 2);
+      expect(opened.calls).toContainEqual(
+        expect.objectContaining({ title: 'implementer', kind: 'edit', status: 'completed' }),
+      );
+      const hasDiff = () => opened.calls.some(({ kind, content }) => kind === 'edit' && content?.[0]?.type === 'diff');
+      await opened.until('its diff is there', hasDiff);
+      const { content } = opened.calls.find(({ title }) => title === 'implementer') ?? {};
+      expect(content).toContainEqual(
+        expect.objectContaining({
+          type: 'diff',
+          path: join(walked.repository, 'src/parse-duration.js'),
+          oldText: null,
+        }),
+      );
+      expect(JSON.stringify(opened.calls.find(({ title }) => title.startsWith('ci')))).toContain('exit code 1');
+
+      // A prompt during the workflow is a note; the daemon may restart; another client may answer.
+      expect(await opened.prompt(sessionId, 'Hours have 3600 seconds.')).toEqual({ stopReason: 'end_turn' });
+      await expect(opened.prompt(sessionId, '/issue Another one')).rejects.toThrow(
+        'can start nothing else until the run ends',
+      );
+      await walked.stop();
+      await opened.until('it notices', () => opened.said.includes('Updates continue when the daemon answers.'));
+      await walked.start();
+      await opened.until('it is back', () => opened.said.includes('The daemon answers again.'));
+      await walked.resolveAll('W-00001');
+      await opened.until('the question is withdrawn', () => opened.withdrawn === 1);
+      await opened.until('the fixer works', () => opened.plan.includes('in_progress fixer: running'));
+
+      // Cancels the workflow.
+      await opened.cancel(sessionId);
+      expect(await turn).toEqual({ stopReason: 'cancelled' });
+      expect(await walked.ask('task_view', { task_id: 'W-00001' })).toMatchObject({ activity: 'cancelled' });
+      expect(opened.calls.filter(({ status }) => status === 'in_progress' || status === 'pending')).toEqual([]);
+      const entries = await walked.entries();
+      const by = (type: string) => entries.filter((each) => each.type === type).map(({ actor }) => actor);
+      expect(by('WorkflowStarted')).toEqual([expect.stringMatching(/^operator:.+\/acp-test-editor-1-[0-9a-f]{8}$/)]);
+      expect(by('DecisionResolved')).toEqual([by('WorkflowStarted')[0], expect.not.stringContaining('/')]);
+      expect(entries.find(({ data }) => data['cause'] === 'cancelled')?.data['reason']).toContain(
+        'cancelled in the editor',
+      );
     });
-
-    // Approves: the options are the same as in a terminal.
-    const { decisions } = await walked.ask<{ decisions: { options: { n: number; label: string }[] }[] }>(
-      'decision_list',
-    );
-    expect(opened.asked[0]?.options.map(({ name }) => name.replace(/ \(.*/, ''))).toEqual(
-      decisions[0]?.options.map(({ n, label }) => `${n}. ${label}`),
-    );
-    expect(opened.asked[0]).toMatchObject({ toolCall: { content: [{ type: 'content' }] } });
-    opened.choose('1');
-    await opened.until('it asks about the fix', () => opened.asked.length === 2);
-    expect(opened.calls).toContainEqual(
-      expect.objectContaining({ title: 'implementer', kind: 'edit', status: 'completed' }),
-    );
-    const hasDiff = () => opened.calls.some(({ kind, content }) => kind === 'edit' && content?.[0]?.type === 'diff');
-    await opened.until('its diff is there', hasDiff);
-    const { content } = opened.calls.find(({ title }) => title === 'implementer') ?? {};
-    expect(content).toContainEqual(
-      expect.objectContaining({ type: 'diff', path: join(walked.repository, 'src/parse-duration.js'), oldText: null }),
-    );
-    expect(JSON.stringify(opened.calls.find(({ title }) => title.startsWith('ci')))).toContain('exit code 1');
-
-    // A prompt during the workflow is a note; the daemon may restart; another client may answer.
-    expect(await opened.prompt(sessionId, 'Hours have 3600 seconds.')).toEqual({ stopReason: 'end_turn' });
-    await expect(opened.prompt(sessionId, '/issue Another one')).rejects.toThrow(
-      'can start nothing else until the run ends',
-    );
-    await walked.stop();
-    await opened.until('it notices', () => opened.said.includes('Updates continue when the daemon answers.'));
-    await walked.start();
-    await opened.until('it is back', () => opened.said.includes('The daemon answers again.'));
-    await walked.resolveAll('W-00001');
-    await opened.until('the question is withdrawn', () => opened.withdrawn === 1);
-    await opened.until('the fixer works', () => opened.plan.includes('in_progress fixer: running'));
-
-    // Cancels the workflow.
-    await opened.cancel(sessionId);
-    expect(await turn).toEqual({ stopReason: 'cancelled' });
-    expect(await walked.ask('task_view', { task_id: 'W-00001' })).toMatchObject({ activity: 'cancelled' });
-    expect(opened.calls.filter(({ status }) => status === 'in_progress' || status === 'pending')).toEqual([]);
-    const entries = await walked.entries();
-    const by = (type: string) => entries.filter((each) => each.type === type).map(({ actor }) => actor);
-    expect(by('WorkflowStarted')).toEqual([expect.stringMatching(/^operator:.+\/acp-test-editor-1-[0-9a-f]{8}$/)]);
-    expect(by('DecisionResolved')).toEqual([by('WorkflowStarted')[0], expect.not.stringContaining('/')]);
-    expect(entries.find(({ data }) => data['cause'] === 'cancelled')?.data['reason']).toContain(
-      'cancelled in the editor',
-    );
   });
 
   it('does nothing more after its key was revoked', { timeout: 60_000 }, async () => {

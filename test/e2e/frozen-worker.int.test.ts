@@ -5,6 +5,7 @@ import { about, findLedgerFault, readLedger, typesOf } from '../processes/ledger
 import type { Peer } from '../processes/peers.ts';
 import { until } from '../processes/until.ts';
 import { World } from '../processes/world.ts';
+import { inLongLane } from '../lanes.ts';
 
 /** Short, but long enough to renew on a busy machine. */
 const SHORT = { BATON_CLAIM_EXPIRY_MS: '4000', BATON_RENEWAL_MS: '300', BATON_TICK_MS: '100' };
@@ -129,28 +130,30 @@ it('a worker that was frozen past its expiry cannot write, complete, commit or p
   expect(await findLedgerFault(world)).toBeUndefined();
 }, 60_000);
 
-it('a worker whose renewing process is frozen loses the claim; one whose own process is frozen does not', async () => {
-  await using world = await World.open(SHORT);
-  for (const id of ['A', 'B']) await world.order('task_create', { task_id: id, title: id });
-  const [a, b, renewsA, renewsB] = [world.peer(), world.peer(), world.peer(), world.peer()];
-  const tokenA = tokenOf(await a.call('task_claim', { task_id: 'A', as: 'a' }));
-  const tokenB = tokenOf(await b.call('task_claim', { task_id: 'B', as: 'b' }));
-  await renewsA.ask('renew', 'A', tokenA, 300);
-  await renewsB.ask('renew', 'B', tokenB, 300);
-  a.freeze();
-  renewsB.freeze();
-  await until(
-    'the claim on B has expired',
-    async () => (await world.order('task_get', { task_id: 'B' }))['claim'] === null,
-  );
-  expect(await world.order('task_get', { task_id: 'A' })).toMatchObject({ claim: { epoch: 1 } });
-  a.thaw();
-  renewsB.thaw();
-  resultOf(await a.call('task_update', { task_id: 'A', status: 'in_progress', progress: 50 }, { token: tokenA }));
-  const late = await b.call('task_update', { task_id: 'B', status: 'in_progress', progress: 50 }, { token: tokenB });
-  expect(refusalOf(late)).toBe('claim-ended: the claim on B has ended: expired');
-  expect(await renewsA.ask('renewals')).toMatchObject({ refused: 0 });
-}, 60_000);
+inLongLane(() => {
+  it('a worker whose renewing process is frozen loses the claim; one whose own process is frozen does not', async () => {
+    await using world = await World.open(SHORT);
+    for (const id of ['A', 'B']) await world.order('task_create', { task_id: id, title: id });
+    const [a, b, renewsA, renewsB] = [world.peer(), world.peer(), world.peer(), world.peer()];
+    const tokenA = tokenOf(await a.call('task_claim', { task_id: 'A', as: 'a' }));
+    const tokenB = tokenOf(await b.call('task_claim', { task_id: 'B', as: 'b' }));
+    await renewsA.ask('renew', 'A', tokenA, 300);
+    await renewsB.ask('renew', 'B', tokenB, 300);
+    a.freeze();
+    renewsB.freeze();
+    await until(
+      'the claim on B has expired',
+      async () => (await world.order('task_get', { task_id: 'B' }))['claim'] === null,
+    );
+    expect(await world.order('task_get', { task_id: 'A' })).toMatchObject({ claim: { epoch: 1 } });
+    a.thaw();
+    renewsB.thaw();
+    resultOf(await a.call('task_update', { task_id: 'A', status: 'in_progress', progress: 50 }, { token: tokenA }));
+    const late = await b.call('task_update', { task_id: 'B', status: 'in_progress', progress: 50 }, { token: tokenB });
+    expect(refusalOf(late)).toBe('claim-ended: the claim on B has ended: expired');
+    expect(await renewsA.ask('renewals')).toMatchObject({ refused: 0 });
+  }, 60_000);
+});
 
 async function gitIn(peer: Peer, cwd: string, ...args: string[]): Promise<{ code: number | null; said: string }> {
   return peer.ask('git', cwd, args);

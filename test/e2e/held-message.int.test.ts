@@ -7,6 +7,7 @@ import { until } from '../../src/daemon/running.cases.ts';
 import { readRunning } from '../../src/effects/processes/supervised.ts';
 import { agentFiles } from '../../src/supervisor/contract.ts';
 import { readHeldMessages } from '../../src/supervisor/held-messages.ts';
+import { inLongLane } from '../lanes.ts';
 
 /** A program that reads its prompt to the end, as Codex does, and then works until a file tells it how to continue. */
 const CLIENT = `#!/bin/sh
@@ -85,28 +86,32 @@ describe('a message to a client that cannot receive it before it stops', () => {
     expect(timesHeard()).toBe(1);
   });
 
-  it('outlives its supervisor and the daemon', async () => {
-    const { supervisor, process: client } = readRunning(agentFiles(scene.stateDir, id), 1) ?? {};
-    await scene.stop();
-    // In a sandbox the client ends with its supervisor.
-    for (const name of [supervisor, client]) spawnSync('kill', ['-KILL', String(name?.split('/')[1])]);
-    await scene.start(env(join(scene.scene.folder, 'bin')));
-    await begun(2);
-    expect(said(2)).toBe(`${MESSAGE}\n\nGo on, please.`);
-    await finish(2);
-    expect(timesHeard()).toBe(1);
+  inLongLane(() => {
+    it('outlives its supervisor and the daemon', async () => {
+      const { supervisor, process: client } = readRunning(agentFiles(scene.stateDir, id), 1) ?? {};
+      await scene.stop();
+      // In a sandbox the client ends with its supervisor.
+      for (const name of [supervisor, client]) spawnSync('kill', ['-KILL', String(name?.split('/')[1])]);
+      await scene.start(env(join(scene.scene.folder, 'bin')));
+      await begun(2);
+      expect(said(2)).toBe(`${MESSAGE}\n\nGo on, please.`);
+      await finish(2);
+      expect(timesHeard()).toBe(1);
+    });
   });
 
-  it('also starts its next process if it arrives after the end of the turn', async () => {
-    const failed = `echo '{"type":"turn.failed","error":{"message":"no"}}'; touch "$OUT/over"`;
-    go(1, `${failed}; while [ ! -e "$OUT/leave" ]; do sleep 0.02; done; exit 1`);
-    await until(() => existsSync(join(out, 'over')), 'its turn is over', 30_000);
-    await scene.ask('agent_send', { id, text: 'Late.' });
-    await until(() => readHeldMessages(agentFiles(scene.stateDir, id).held).length === 2, 'it is held', 30_000);
-    writeFileSync(join(out, 'leave'), '');
-    await begun(2);
-    expect(said(2)).toBe(`${MESSAGE}\n\nLate.\n\nGo on, please.`);
-    await finish(2);
+  inLongLane(() => {
+    it('also starts its next process if it arrives after the end of the turn', async () => {
+      const failed = `echo '{"type":"turn.failed","error":{"message":"no"}}'; touch "$OUT/over"`;
+      go(1, `${failed}; while [ ! -e "$OUT/leave" ]; do sleep 0.02; done; exit 1`);
+      await until(() => existsSync(join(out, 'over')), 'its turn is over', 30_000);
+      await scene.ask('agent_send', { id, text: 'Late.' });
+      await until(() => readHeldMessages(agentFiles(scene.stateDir, id).held).length === 2, 'it is held', 30_000);
+      writeFileSync(join(out, 'leave'), '');
+      await begun(2);
+      expect(said(2)).toBe(`${MESSAGE}\n\nLate.\n\nGo on, please.`);
+      await finish(2);
+    });
   });
 
   it('is not repeated if it was received at a stop', async () => {

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pidOf } from '../processes/ledger.ts';
-import { someOf } from '../lanes.ts';
+import { inLongLane, someOf } from '../lanes.ts';
 import { isLongRun } from '../processes/long-run.ts';
 import { PATIENCE_MS, RunWorld } from '../processes/run-world.ts';
 
@@ -132,26 +132,28 @@ describe('a hostile agent', { timeout: isLongRun ? 900_000 : PATIENCE_MS * 2 }, 
     await world.ask('pipeline_cancel', { id });
   });
 
-  it.each(someOf(['floods', 'floods_on_one_line'], 1))('%s: costs neither memory nor disk', async (name) => {
-    const { id, agentId } = await start(name);
-    const supervisor = await world.until('it runs', async () => {
-      const [started] = await world.entries(agentId, 'AgentStarted');
-      return started === undefined ? undefined : pidOf(started.data, 'supervisor');
+  inLongLane(() => {
+    it.each(['floods', 'floods_on_one_line'])('%s: costs neither memory nor disk', async (name) => {
+      const { id, agentId } = await start(name);
+      const supervisor = await world.until('it runs', async () => {
+        const [started] = await world.entries(agentId, 'AgentStarted');
+        return started === undefined ? undefined : pidOf(started.data, 'supervisor');
+      });
+      const { log } = await world.ask('agent_show', { id: agentId });
+      // The agent waits after its flood of output, so its supervisor has read all of it.
+      await world.until('all of it was printed', async () =>
+        name === 'floods' ? world.blocks(agentId).length > 0 : (await world.count(agentId, 'AgentIdle')) > 0,
+      );
+      expect(peakMb(supervisor)).toBeLessThan(MAX_SUPERVISOR_MB);
+      expect(statSync(log).size).toBeLessThanOrEqual(LOG_BYTES);
+      if (name === 'floods') await world.ask('agent_send', { id: agentId, text: 'go on' });
+      expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
+      await world.gone(agentId);
+      const text = readFileSync(log, 'utf8');
+      expect(text.length).toBeLessThanOrEqual(LOG_BYTES);
+      expect(text).toMatch(/\[baton: \d{8,} bytes of output were cut here\]/);
+      expect(text).toMatch(name === 'floods' ? /the end/ : /Recorded: complete/);
     });
-    const { log } = await world.ask('agent_show', { id: agentId });
-    // The agent waits after its flood of output, so its supervisor has read all of it.
-    await world.until('all of it was printed', async () =>
-      name === 'floods' ? world.blocks(agentId).length > 0 : (await world.count(agentId, 'AgentIdle')) > 0,
-    );
-    expect(peakMb(supervisor)).toBeLessThan(MAX_SUPERVISOR_MB);
-    expect(statSync(log).size).toBeLessThanOrEqual(LOG_BYTES);
-    if (name === 'floods') await world.ask('agent_send', { id: agentId, text: 'go on' });
-    expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
-    await world.gone(agentId);
-    const text = readFileSync(log, 'utf8');
-    expect(text.length).toBeLessThanOrEqual(LOG_BYTES);
-    expect(text).toMatch(/\[baton: \d{8,} bytes of output were cut here\]/);
-    expect(text).toMatch(name === 'floods' ? /the end/ : /Recorded: complete/);
   });
 });
 

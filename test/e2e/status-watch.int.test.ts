@@ -3,6 +3,7 @@ import { Terminal } from '../processes/terminal.ts';
 import { until } from '../processes/until.ts';
 import { World } from '../processes/world.ts';
 import { BATON } from '../package/where.ts';
+import { inLongLane } from '../lanes.ts';
 
 const RUNBOOK = `
 [notify]
@@ -63,25 +64,27 @@ it('shows a live tree, notifies when a person is needed, and never shows the all
   world.write(world.repository, { go: '' });
 });
 
-it('exits with Ctrl-C, and does not restart a stopped daemon', async () => {
-  await using world = new World();
-  await world.startDaemon();
-  await using screen = new Terminal([process.execPath, BATON, 'status', '--watch'], {
-    cwd: world.repository,
-    env: world.env,
+inLongLane(() => {
+  it('exits with Ctrl-C, and does not restart a stopped daemon', async () => {
+    await using world = new World();
+    await world.startDaemon();
+    await using screen = new Terminal([process.execPath, BATON, 'status', '--watch'], {
+      cwd: world.repository,
+      env: world.env,
+    });
+    await screen.shows('Nothing needs you');
+    // A broken runbook records no entry, but is still shown.
+    world.write(world.repository, { 'baton.toml': '[agent.a]\nrun = "true"\n' });
+    await screen.shows('1 broken runbook needs you, nothing runs.');
+    await screen.shows('baton.toml has errors');
+    world.write(world.repository, { 'baton.toml': '' });
+    await screen.shows('Nothing needs you');
+    expect(world.baton(['down']).out).toBe('Baton is down.\n');
+    await screen.shows('The daemon cannot be reached');
+    screen.type('\u0003');
+    expect(await screen.exit()).toBe(130);
+    expect(world.baton(['down']).out).toBe('Baton was not running.\n');
   });
-  await screen.shows('Nothing needs you');
-  // A broken runbook records no entry, but is still shown.
-  world.write(world.repository, { 'baton.toml': '[agent.a]\nrun = "true"\n' });
-  await screen.shows('1 broken runbook needs you, nothing runs.');
-  await screen.shows('baton.toml has errors');
-  world.write(world.repository, { 'baton.toml': '' });
-  await screen.shows('Nothing needs you');
-  expect(world.baton(['down']).out).toBe('Baton is down.\n');
-  await screen.shows('The daemon cannot be reached');
-  screen.type('\u0003');
-  expect(await screen.exit()).toBe(130);
-  expect(world.baton(['down']).out).toBe('Baton was not running.\n');
 });
 
 it('prints lines without a terminal, and NDJSON for programs', async () => {

@@ -31,11 +31,13 @@ describe('a pull request that is merged', MS, () => {
     },
   );
 
-  it('is merged once even if the response is lost', async () => {
-    await scene.requestAndPublish();
-    scene.github.afterwards = ({ method }) => method === 'PUT';
-    expect(await scene.merge()).toMatchObject({ outcome: 'merged', merge_sha: scene.pull.merge_commit_sha });
-    expect(scene.github.count(PUT)).toBe(1);
+  inLongLane(() => {
+    it('is merged once even if the response is lost', async () => {
+      await scene.requestAndPublish();
+      scene.github.afterwards = ({ method }) => method === 'PUT';
+      expect(await scene.merge()).toMatchObject({ outcome: 'merged', merge_sha: scene.pull.merge_commit_sha });
+      expect(scene.github.count(PUT)).toBe(1);
+    });
   });
 
   inLongLane(() => {

@@ -182,30 +182,32 @@ describe('an unavailable GitHub', MS, () => {
 });
 
 describe('checks that GitHub runs', MS, () => {
-  it('are recorded once they have ended, each outcome once; a cancelled run is waited for', async () => {
-    const head_sha = scene.commit('2\n');
-    scene.requestChecks('build', 'lint');
-    await scene.requestAndPublish();
-    const run = { head_sha, status: 'completed', conclusion: 'success' } as const;
-    const outcomes = (): string[] =>
-      scene.told.flatMap(({ kind, command }) =>
-        kind === 'finish-check' ? [`${command.name} ${command.outcome}`] : [],
+  inLongLane(() => {
+    it('are recorded once they have ended, each outcome once; a cancelled run is waited for', async () => {
+      const head_sha = scene.commit('2\n');
+      scene.requestChecks('build', 'lint');
+      await scene.requestAndPublish();
+      const run = { head_sha, status: 'completed', conclusion: 'success' } as const;
+      const outcomes = (): string[] =>
+        scene.told.flatMap(({ kind, command }) =>
+          kind === 'finish-check' ? [`${command.name} ${command.outcome}`] : [],
+        );
+      scene.github.runs.push(
+        { ...run, kind: 'check_runs', name: 'lint', conclusion: 'cancelled' },
+        { ...run, kind: 'workflow_runs', name: 'build', status: 'in_progress', conclusion: null },
+        { ...run, kind: 'workflow_runs', name: 'other' },
+        { ...run, kind: 'check_runs', name: 'build', head_sha: 'e'.repeat(40) },
       );
-    scene.github.runs.push(
-      { ...run, kind: 'check_runs', name: 'lint', conclusion: 'cancelled' },
-      { ...run, kind: 'workflow_runs', name: 'build', status: 'in_progress', conclusion: null },
-      { ...run, kind: 'workflow_runs', name: 'other' },
-      { ...run, kind: 'check_runs', name: 'build', head_sha: 'e'.repeat(40) },
-    );
-    await scene.watch('build', 'lint');
-    await scene.watch('build', 'lint');
-    expect(outcomes()).toEqual(['lint cancelled']);
-    scene.github.runs.push(
-      { ...run, kind: 'check_runs', name: 'lint' },
-      { ...run, kind: 'workflow_runs', name: 'build', conclusion: 'timed_out' },
-    );
-    await scene.watch('build', 'lint');
-    expect(outcomes()).toEqual(['lint cancelled', 'lint passed', 'build failed']);
-    expect(scene.state.tasks.get('A')?.flow.checks?.outcome).toBe('failed');
+      await scene.watch('build', 'lint');
+      await scene.watch('build', 'lint');
+      expect(outcomes()).toEqual(['lint cancelled']);
+      scene.github.runs.push(
+        { ...run, kind: 'check_runs', name: 'lint' },
+        { ...run, kind: 'workflow_runs', name: 'build', conclusion: 'timed_out' },
+      );
+      await scene.watch('build', 'lint');
+      expect(outcomes()).toEqual(['lint cancelled', 'lint passed', 'build failed']);
+      expect(scene.state.tasks.get('A')?.flow.checks?.outcome).toBe('failed');
+    });
   });
 });

@@ -8,6 +8,7 @@ import { until } from '../processes/until.ts';
 import { say } from './connect.ts';
 import { openStdio, recordOf } from './open-stdio.ts';
 import { startRealDaemon, type RealDaemon } from './real-daemon.ts';
+import { inLongLane } from '../lanes.ts';
 
 /** Source document 004, as corrected in section 5 of the specification: two agents, a daemon, a git repository. */
 let daemon: RealDaemon;
@@ -103,23 +104,25 @@ describe('failure modes', () => {
     expect(await said(b, 'task_claim', { task_id: 'F2b', as: 'agent-b' })).toMatchObject({ task_id: 'F2b' });
   });
 
-  it('3: a task whose merge was reverted is reinstated, and done again', async () => {
-    await create('F3', 'three');
-    const { branch, commit } = await work(a, 'F3');
-    const { text: form } = await say(a, 'form_get', { kind: 'record' });
-    expect(form).toContain(`branch: ${branch}\ncommit_sha: ${commit}`);
-    await said(a, 'task_complete', recordOf('F3', commit, branch));
-    daemon.git(daemon.repository, 'merge', '-q', '--no-ff', '-m', 'merge', branch);
-    const notes = 'Previous PR reverted, task reinstated';
-    const reinstated = { ...recordOf('F3', commit, branch), status: 'todo', notes };
-    // The agent's report is not enough: Baton checks git.
-    expect((await say(b, 'thought_record', reinstated)).result).toMatchObject({ error: { code: 'not-undone' } });
-    daemon.git(daemon.repository, 'revert', '-m', '1', '--no-edit', 'HEAD');
-    expect(await said(b, 'thought_record', reinstated)).toMatchObject({ task_id: 'F3' });
-    expect(await said(b, 'task_get', { task_id: 'F3' })).toMatchObject({ status: 'todo', claimable: true });
-    expect(await said(b, 'task_claim', { task_id: 'F3', as: 'agent-b' })).toMatchObject({ epoch: 2 });
-    // The earlier record does not count as writeback for the new claim.
-    expect((await say(b, 'task_update', { task_id: 'F3', status: 'done' })).text).toBe(WRITEBACK_REQUIRED);
+  inLongLane(() => {
+    it('3: a task whose merge was reverted is reinstated, and done again', async () => {
+      await create('F3', 'three');
+      const { branch, commit } = await work(a, 'F3');
+      const { text: form } = await say(a, 'form_get', { kind: 'record' });
+      expect(form).toContain(`branch: ${branch}\ncommit_sha: ${commit}`);
+      await said(a, 'task_complete', recordOf('F3', commit, branch));
+      daemon.git(daemon.repository, 'merge', '-q', '--no-ff', '-m', 'merge', branch);
+      const notes = 'Previous PR reverted, task reinstated';
+      const reinstated = { ...recordOf('F3', commit, branch), status: 'todo', notes };
+      // The agent's report is not enough: Baton checks git.
+      expect((await say(b, 'thought_record', reinstated)).result).toMatchObject({ error: { code: 'not-undone' } });
+      daemon.git(daemon.repository, 'revert', '-m', '1', '--no-edit', 'HEAD');
+      expect(await said(b, 'thought_record', reinstated)).toMatchObject({ task_id: 'F3' });
+      expect(await said(b, 'task_get', { task_id: 'F3' })).toMatchObject({ status: 'todo', claimable: true });
+      expect(await said(b, 'task_claim', { task_id: 'F3', as: 'agent-b' })).toMatchObject({ epoch: 2 });
+      // The earlier record does not count as writeback for the new claim.
+      expect((await say(b, 'task_update', { task_id: 'F3', status: 'done' })).text).toBe(WRITEBACK_REQUIRED);
+    });
   });
 
   it('4: of two agents that seal at once, one may have to repeat the call, which then finds the seal', async () => {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { findPrograms } from '../../supervisor/programs.ts';
 import { PROGRAMS } from '../../supervisor/scene.cases.ts';
+import { inLongLane } from '../../../test/lanes.ts';
 
 let program = '';
 const folder = mkdtempSync(join(tmpdir(), 'baton-scripted-'));
@@ -124,17 +125,19 @@ describe('a scripted agent', () => {
     expect(played.lines.at(-1)).toMatchObject({ result: 'Blocked' });
   });
 
-  it('overrides the ninth block in a row, with an empty result', async () => {
-    const stops = stopsFile();
-    const { code, lines } = await play('- say: Done', { settings: counting(`echo '${BLOCK}'`), env: stops.env });
-    expect(stops.read()).toHaveLength(9);
-    expect([code, lines.at(-1)?.['result']]).toEqual([0, '']);
-    const three = stopsFile();
-    await play('- say: Done', {
-      settings: counting(`echo '${BLOCK}'`),
-      env: { ...three.env, CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: '2' },
+  inLongLane(() => {
+    it('overrides the ninth block in a row, with an empty result', async () => {
+      const stops = stopsFile();
+      const { code, lines } = await play('- say: Done', { settings: counting(`echo '${BLOCK}'`), env: stops.env });
+      expect(stops.read()).toHaveLength(9);
+      expect([code, lines.at(-1)?.['result']]).toEqual([0, '']);
+      const three = stopsFile();
+      await play('- say: Done', {
+        settings: counting(`echo '${BLOCK}'`),
+        env: { ...three.env, CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: '2' },
+      });
+      expect(three.read()).toHaveLength(3);
     });
-    expect(three.read()).toHaveLength(3);
   });
 
   it('counts from zero after a tool call, while the flag stays until the next message', async () => {
@@ -171,23 +174,25 @@ describe('a scripted agent', () => {
     expect(flooded.replaceAll(/[^x]/g, '').length).toBeGreaterThan(199_000);
   });
 
-  it('continues where it was when it is resumed, and does not repeat a step', async () => {
-    const keep = join(folder, 'keep');
-    mkdirSync(keep, { recursive: true });
-    const script = '- say: One\n- crash: 9\n- say: Two\n- stop\n- say: Three\n';
-    expect(await play(script, { args: ['--keep', keep, '--session-id', 'c1'] })).toMatchObject({ code: 9 });
-    const second = await play(script, {
-      args: ['--keep', keep, '--resume', 'c1', '--prompted'],
-      messages: ['Where were you?'],
-    });
-    expect(wordsOf(second)).toEqual(['Two']);
-    const third = await play(script, { args: ['--keep', keep, '--resume', 'c1'] });
-    expect(wordsOf(third)).toEqual(['Three']);
-    const kept: unknown = JSON.parse(readFileSync(join(keep, 'scripted-c1.json'), 'utf8'));
-    expect(kept).toMatchObject({
-      id: 'c1',
-      position: 5,
-      messages: [{ text: 'One' }, { from: 'user', text: 'Where were you?' }, { text: 'Two' }, { text: 'Three' }],
+  inLongLane(() => {
+    it('continues where it was when it is resumed, and does not repeat a step', async () => {
+      const keep = join(folder, 'keep');
+      mkdirSync(keep, { recursive: true });
+      const script = '- say: One\n- crash: 9\n- say: Two\n- stop\n- say: Three\n';
+      expect(await play(script, { args: ['--keep', keep, '--session-id', 'c1'] })).toMatchObject({ code: 9 });
+      const second = await play(script, {
+        args: ['--keep', keep, '--resume', 'c1', '--prompted'],
+        messages: ['Where were you?'],
+      });
+      expect(wordsOf(second)).toEqual(['Two']);
+      const third = await play(script, { args: ['--keep', keep, '--resume', 'c1'] });
+      expect(wordsOf(third)).toEqual(['Three']);
+      const kept: unknown = JSON.parse(readFileSync(join(keep, 'scripted-c1.json'), 'utf8'));
+      expect(kept).toMatchObject({
+        id: 'c1',
+        position: 5,
+        messages: [{ text: 'One' }, { from: 'user', text: 'Where were you?' }, { text: 'Two' }, { text: 'Three' }],
+      });
     });
   });
 

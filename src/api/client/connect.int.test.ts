@@ -6,6 +6,7 @@ import { connect, createClient } from './connect.ts';
 import { KEEPABLE } from '../outbox.ts';
 import { OPERATIONS } from '../operations/registry.ts';
 import { readDaemonRecord } from '../state-folder.ts';
+import { inLongLane } from '../../../test/lanes.ts';
 
 let scene: Scene;
 let repository: string;
@@ -44,14 +45,16 @@ describe('a client', () => {
     await createClient({ env: scene.env }).stop();
   });
 
-  it('starts a daemon after another client died while starting one', async () => {
-    const client = createClient({ env: scene.env });
-    await client.reach();
-    await client.stop();
-    // A process id that no process can have.
-    writeFileSync(join(scene.stateDir, 'daemon.starting'), '99999999');
-    expect(await client.health()).toMatchObject({ ok: true });
-    await client.stop();
+  inLongLane(() => {
+    it('starts a daemon after another client died while starting one', async () => {
+      const client = createClient({ env: scene.env });
+      await client.reach();
+      await client.stop();
+      // A process id that no process can have.
+      writeFileSync(join(scene.stateDir, 'daemon.starting'), '99999999');
+      expect(await client.health()).toMatchObject({ ok: true });
+      await client.stop();
+    });
   });
 
   it('starts a daemon in a state folder that is named relative to its own working folder', async () => {
@@ -68,18 +71,20 @@ describe('a client', () => {
     expect(JSON.stringify(answer)).toContain('BATON_TICK_MS must be a whole number of milliseconds');
   });
 
-  it('finds the next daemon even after a wait that exceeds its time to reach one', { timeout: 90_000 }, async () => {
-    const reachMs = 5000;
-    const client = await connect({ env: scene.env, projectPath: repository, reachMs });
-    const lost = readDaemonRecord(scene.stateDir)?.pid ?? 0;
-    const before = performance.now();
-    const claimed = client.call('task_claim', { as: 'ada', wait_ms: 60_000 });
-    await until(() => performance.now() - before > reachMs, 'it has waited for long');
-    process.kill(lost, 'SIGKILL');
-    await until(() => (readDaemonRecord(scene.stateDir)?.pid ?? lost) !== lost, 'there is another daemon');
-    expect(await client.call('task_create', { task_id: 'A', title: 'x' })).toMatchObject({ ok: true });
-    expect(await claimed).toMatchObject({ ok: true, result: { task_id: 'A' } });
-    await client.stop();
+  inLongLane(() => {
+    it('finds the next daemon even after a wait that exceeds its time to reach one', { timeout: 90_000 }, async () => {
+      const reachMs = 5000;
+      const client = await connect({ env: scene.env, projectPath: repository, reachMs });
+      const lost = readDaemonRecord(scene.stateDir)?.pid ?? 0;
+      const before = performance.now();
+      const claimed = client.call('task_claim', { as: 'ada', wait_ms: 60_000 });
+      await until(() => performance.now() - before > reachMs, 'it has waited for long');
+      process.kill(lost, 'SIGKILL');
+      await until(() => (readDaemonRecord(scene.stateDir)?.pid ?? lost) !== lost, 'there is another daemon');
+      expect(await client.call('task_create', { task_id: 'A', title: 'x' })).toMatchObject({ ok: true });
+      expect(await claimed).toMatchObject({ ok: true, result: { task_id: 'A' } });
+      await client.stop();
+    });
   });
 
   it('waits for a daemon that stops, and starts the next one', async () => {

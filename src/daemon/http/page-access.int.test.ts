@@ -11,6 +11,7 @@ import { ledgerPlace } from '../../ledger/writer/ledger-files.ts';
 import type { Daemon } from '../lifecycle.ts';
 import { ask, Scene, until } from '../running.cases.ts';
 import { parseAddress, SignedPage } from './signed-page.cases.ts';
+import { inLongLane } from '../../../test/lanes.ts';
 
 let scene: Scene;
 let daemon: Daemon;
@@ -298,32 +299,38 @@ describe('a revoked key', () => {
 });
 
 describe('a daemon that finds its port taken', () => {
-  it("takes another one permanently, revokes the old one's keys, and reports the process that has it", async () => {
-    const { port } = daemon.record;
-    await daemon.stop();
-    const thief = createTcpServer().listen(port, '127.0.0.1');
-    await once(thief, 'listening');
-    daemon = await scene.runDaemon();
-    expect(daemon.record.port).not.toBe(port);
-    const moved = new SignedPage(daemon.record.port, parseAddress(await openAddress()).daemon);
-    moved.keyId = page.keyId;
-    await moved.greet();
-    expect(await moved.call('page_keys')).toMatchObject({ status: 401, answer: { error: { code: 'bad-page-key' } } });
-    expect(await askAsOperator('page_open')).toMatchObject({
-      port_moved: { from: port, to: daemon.record.port, taken_by: expect.stringContaining(`process ${process.pid}: `) },
+  inLongLane(() => {
+    it("takes another one permanently, revokes the old one's keys, and reports the process that has it", async () => {
+      const { port } = daemon.record;
+      await daemon.stop();
+      const thief = createTcpServer().listen(port, '127.0.0.1');
+      await once(thief, 'listening');
+      daemon = await scene.runDaemon();
+      expect(daemon.record.port).not.toBe(port);
+      const moved = new SignedPage(daemon.record.port, parseAddress(await openAddress()).daemon);
+      moved.keyId = page.keyId;
+      await moved.greet();
+      expect(await moved.call('page_keys')).toMatchObject({ status: 401, answer: { error: { code: 'bad-page-key' } } });
+      expect(await askAsOperator('page_open')).toMatchObject({
+        port_moved: {
+          from: port,
+          to: daemon.record.port,
+          taken_by: expect.stringContaining(`process ${process.pid}: `),
+        },
+      });
+      await until(
+        async () => (await entriesOf(repository)).some(({ data }) => data['key_id'] === page.keyId && 'reason' in data),
+        'the key is recorded as revoked',
+      );
+      thief.close();
+      // The move is reported until a page is opened at the new port.
+      await SignedPage.open(await openAddress());
+      expect(await askAsOperator('page_open')).toMatchObject({ port_moved: null });
+      const { port: kept } = daemon.record;
+      await daemon.stop();
+      daemon = await scene.runDaemon();
+      expect(daemon.record.port).toBe(kept);
     });
-    await until(
-      async () => (await entriesOf(repository)).some(({ data }) => data['key_id'] === page.keyId && 'reason' in data),
-      'the key is recorded as revoked',
-    );
-    thief.close();
-    // The move is reported until a page is opened at the new port.
-    await SignedPage.open(await openAddress());
-    expect(await askAsOperator('page_open')).toMatchObject({ port_moved: null });
-    const { port: kept } = daemon.record;
-    await daemon.stop();
-    daemon = await scene.runDaemon();
-    expect(daemon.record.port).toBe(kept);
   });
 });
 

@@ -5,6 +5,7 @@ import { createWorktree } from '../worktree/create.ts';
 import { writeFence } from './fence.ts';
 import { installFence } from './install.ts';
 import { Scratch, valueOf } from '../scratch.cases.ts';
+import { inLongLane } from '../../../test/lanes.ts';
 
 const BRANCH = 'feature/t1';
 let scratch: Scratch;
@@ -45,13 +46,15 @@ describe("the user's own hooks", () => {
     );
   });
 
-  it('are found in the configured folder, even if it is set later, and relative to the worktree', async () => {
-    await fence();
-    scratch.git(worktree, 'config', 'core.hooksPath', '.husky/_');
-    hook(join(worktree, '.husky/_'), 'pre-commit');
-    expect(scratch.try(worktree, ['commit', '-m', 'x', '--allow-empty'])).toMatchObject({ code: 0 });
-    expect(readFileSync(seen, 'utf8')).toBe('pre-commit()\n');
-    expect(scratch.git(repo, 'config', '--local', 'core.hooksPath')).toBe('.husky/_');
+  inLongLane(() => {
+    it('are found in the configured folder, even if it is set later, and relative to the worktree', async () => {
+      await fence();
+      scratch.git(worktree, 'config', 'core.hooksPath', '.husky/_');
+      hook(join(worktree, '.husky/_'), 'pre-commit');
+      expect(scratch.try(worktree, ['commit', '-m', 'x', '--allow-empty'])).toMatchObject({ code: 0 });
+      expect(readFileSync(seen, 'utf8')).toBe('pre-commit()\n');
+      expect(scratch.git(repo, 'config', '--local', 'core.hooksPath')).toBe('.husky/_');
+    });
   });
 
   it('can refuse, and are not called if the fence refuses', async () => {
@@ -64,15 +67,17 @@ describe("the user's own hooks", () => {
     expect(scratch.try(worktree, ['push', 'origin', BRANCH]).code).toBe(0);
   });
 
-  it('are kept if they belong to one worktree only', async () => {
-    const own = join(scratch.folder, 'own hooks');
-    hook(own, 'pre-commit');
-    scratch.git(repo, 'config', 'extensions.worktreeConfig', 'true');
-    scratch.git(worktree, 'config', '--worktree', 'core.hooksPath', own);
-    await fence();
-    await fence();
-    expect(scratch.try(worktree, ['commit', '-m', 'x', '--allow-empty'])).toMatchObject({ code: 0 });
-    expect(readFileSync(seen, 'utf8')).toBe('pre-commit()\n');
+  inLongLane(() => {
+    it('are kept if they belong to one worktree only', async () => {
+      const own = join(scratch.folder, 'own hooks');
+      hook(own, 'pre-commit');
+      scratch.git(repo, 'config', 'extensions.worktreeConfig', 'true');
+      scratch.git(worktree, 'config', '--worktree', 'core.hooksPath', own);
+      await fence();
+      await fence();
+      expect(scratch.try(worktree, ['commit', '-m', 'x', '--allow-empty'])).toMatchObject({ code: 0 });
+      expect(readFileSync(seen, 'utf8')).toBe('pre-commit()\n');
+    });
   });
 
   it('and the rest of the repository stay unchanged', async () => {

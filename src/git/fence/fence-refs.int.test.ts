@@ -5,6 +5,7 @@ import { Scratch, valueOf } from '../scratch.cases.ts';
 import { createWorktree } from '../worktree/create.ts';
 import { fenceEnvironment, writeFence } from './fence.ts';
 import { findFenceHooks, installFence } from './install.ts';
+import { inLongLane } from '../../../test/lanes.ts';
 
 const BRANCH = 'feature/t1';
 const OTHER = 'feature/t2';
@@ -97,21 +98,23 @@ describe('in a session’s worktree the fence allows', () => {
     expect(scratch.try(worktree, ['branch', '-f', 'mine', 'HEAD']).stderr).toContain('this claim did not create it');
   });
 
-  it('stashes, rebases, cherry-picks, bisections and resets', () => {
-    scratch.write(worktree, { 'README.md': 'changed' });
-    run(['stash']);
-    run(['stash', 'pop']);
-    run(['reset', '--quiet', '--hard']);
-    const work = scratch.commit(worktree, { more: '1' });
-    scratch.commit(worktree, { again: '1' });
-    run(['rebase', '--quiet', '--force-rebase', 'main']);
-    run(['rebase', '--quiet', '--force-rebase', '--rebase-merges', 'main']);
-    run(['reset', '--quiet', '--hard', 'HEAD~2']);
-    run(['cherry-pick', work]);
-    run(['bisect', 'start', 'HEAD', 'main']);
-    run(['bisect', 'reset']);
-    run(['update-ref', 'refs/worktree/mark', 'HEAD']);
-    expect(scratch.git(repo, 'log', '--format=%s', '-2', BRANCH)).toBe('change\nchange');
+  inLongLane(() => {
+    it('stashes, rebases, cherry-picks, bisections and resets', () => {
+      scratch.write(worktree, { 'README.md': 'changed' });
+      run(['stash']);
+      run(['stash', 'pop']);
+      run(['reset', '--quiet', '--hard']);
+      const work = scratch.commit(worktree, { more: '1' });
+      scratch.commit(worktree, { again: '1' });
+      run(['rebase', '--quiet', '--force-rebase', 'main']);
+      run(['rebase', '--quiet', '--force-rebase', '--rebase-merges', 'main']);
+      run(['reset', '--quiet', '--hard', 'HEAD~2']);
+      run(['cherry-pick', work]);
+      run(['bisect', 'start', 'HEAD', 'main']);
+      run(['bisect', 'reset']);
+      run(['update-ref', 'refs/worktree/mark', 'HEAD']);
+      expect(scratch.git(repo, 'log', '--format=%s', '-2', BRANCH)).toBe('change\nchange');
+    });
   });
 
   it('a fetch, which brings no tags, and a garbage collection, which packs no refs', () => {
@@ -148,26 +151,30 @@ describe('the fence also works', () => {
     scratch.git(repo, 'worktree', 'remove', '--force', added);
   });
 
-  it('only in its own repository: the environment changes nothing in others, and their hooks are called', () => {
-    const elsewhere = scratch.repository('elsewhere');
-    const seen = join(scratch.folder, 'called');
-    for (const name of ['pre-commit', 'reference-transaction']) {
-      scratch.write(elsewhere, { [`.husky/${name}`]: `#!/bin/sh\necho ${name} >>'${seen}'\n` }, 0o755);
-    }
-    expect(tryCommit(elsewhere, session)).toMatchObject({ code: 0 });
-    expect(existsSync(seen)).toBe(false);
-    scratch.git(elsewhere, 'config', 'core.hooksPath', '.husky');
-    expect(scratch.try(elsewhere, ['tag', 'v1'], session)).toMatchObject({ code: 0 });
-    expect(tryCommit(elsewhere, session)).toMatchObject({ code: 0 });
-    expect(readFileSync(seen, 'utf8')).toMatch(/^reference-transaction\n[^]*pre-commit\n/);
+  inLongLane(() => {
+    it('only in its own repository: the environment changes nothing in others, and their hooks are called', () => {
+      const elsewhere = scratch.repository('elsewhere');
+      const seen = join(scratch.folder, 'called');
+      for (const name of ['pre-commit', 'reference-transaction']) {
+        scratch.write(elsewhere, { [`.husky/${name}`]: `#!/bin/sh\necho ${name} >>'${seen}'\n` }, 0o755);
+      }
+      expect(tryCommit(elsewhere, session)).toMatchObject({ code: 0 });
+      expect(existsSync(seen)).toBe(false);
+      scratch.git(elsewhere, 'config', 'core.hooksPath', '.husky');
+      expect(scratch.try(elsewhere, ['tag', 'v1'], session)).toMatchObject({ code: 0 });
+      expect(tryCommit(elsewhere, session)).toMatchObject({ code: 0 });
+      expect(readFileSync(seen, 'utf8')).toMatch(/^reference-transaction\n[^]*pre-commit\n/);
+    });
   });
 
-  it('for the next claim, which may not move branches of the previous claim', async () => {
-    run(['branch', 'of-epoch-1']);
-    await fence(1);
-    run(['branch', '-f', 'of-epoch-1', 'HEAD^']);
-    await fence(2);
-    expect(scratch.try(worktree, ['branch', '-f', 'of-epoch-1', 'HEAD']).stderr).toContain('did not create it');
+  inLongLane(() => {
+    it('for the next claim, which may not move branches of the previous claim', async () => {
+      run(['branch', 'of-epoch-1']);
+      await fence(1);
+      run(['branch', '-f', 'of-epoch-1', 'HEAD^']);
+      await fence(2);
+      expect(scratch.try(worktree, ['branch', '-f', 'of-epoch-1', 'HEAD']).stderr).toContain('did not create it');
+    });
   });
 });
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isLongLane, someOf } from '../../../test/lanes.ts';
+import { inLongLane, isLongLane, someOf } from '../../../test/lanes.ts';
 import { codeOf, Scratch, valueOf } from '../scratch.cases.ts';
 import { createTakeoverWorktree, createWorktree } from '../worktree/create.ts';
 import { removeWorktree } from '../worktree/remove.ts';
@@ -138,26 +138,28 @@ describe('the fence', () => {
     },
   );
 
-  it('works in the worktree of a worktree and of a bare repository, and is removed with it', async () => {
-    const bare = join(scratch.folder, 'bare.git');
-    scratch.git(scratch.folder, 'clone', '--quiet', '--bare', repo, bare);
-    const made = valueOf(
-      await createWorktree(bare, { stateDir: scratch.folder, branch: 'feature/b', base: 'main' }),
-    ).path;
-    const nested = valueOf(
-      await createWorktree(made, { stateDir: scratch.folder, branch: 'feature/c', base: 'main' }),
-    ).path;
-    for (const [path, branch] of [[made, 'feature/b'] as const, [nested, 'feature/c'] as const]) {
-      valueOf(await installFence(path, { stateDir, project: 'p', taskId: branch.slice(-1), epoch: 1, branch }));
-      expect(tryCommit({}, path).stderr).toContain('no claim is known');
-      writeFence(stateDir, 'p', branch.slice(-1), { epoch: 1, sessionId: 's' });
-      expect(tryCommit({}, path)).toMatchObject({ code: 0 });
-    }
-    expect(scratch.git(bare, 'rev-parse', '--is-bare-repository')).toBe('true');
-    expect(scratch.git(made, 'rev-parse', '--is-bare-repository')).toBe('false');
-    scratch.git(made, 'reset', '--hard', '--quiet', 'main');
-    valueOf(await removeWorktree(bare, made, { stateDir: scratch.folder }));
-    expect(existsSync(join(bare, 'worktrees/b'))).toBe(false);
+  inLongLane(() => {
+    it('works in the worktree of a worktree and of a bare repository, and is removed with it', async () => {
+      const bare = join(scratch.folder, 'bare.git');
+      scratch.git(scratch.folder, 'clone', '--quiet', '--bare', repo, bare);
+      const made = valueOf(
+        await createWorktree(bare, { stateDir: scratch.folder, branch: 'feature/b', base: 'main' }),
+      ).path;
+      const nested = valueOf(
+        await createWorktree(made, { stateDir: scratch.folder, branch: 'feature/c', base: 'main' }),
+      ).path;
+      for (const [path, branch] of [[made, 'feature/b'] as const, [nested, 'feature/c'] as const]) {
+        valueOf(await installFence(path, { stateDir, project: 'p', taskId: branch.slice(-1), epoch: 1, branch }));
+        expect(tryCommit({}, path).stderr).toContain('no claim is known');
+        writeFence(stateDir, 'p', branch.slice(-1), { epoch: 1, sessionId: 's' });
+        expect(tryCommit({}, path)).toMatchObject({ code: 0 });
+      }
+      expect(scratch.git(bare, 'rev-parse', '--is-bare-repository')).toBe('true');
+      expect(scratch.git(made, 'rev-parse', '--is-bare-repository')).toBe('false');
+      scratch.git(made, 'reset', '--hard', '--quiet', 'main');
+      valueOf(await removeWorktree(bare, made, { stateDir: scratch.folder }));
+      expect(existsSync(join(bare, 'worktrees/b'))).toBe(false);
+    });
   });
 
   it('refuses the main worktree', async () => {
@@ -168,28 +170,38 @@ describe('the fence', () => {
     expect(valueOf(await findFence(repo))).toBe(null);
   });
 
-  it('names the owner of the worktree to the second claimant', async () => {
-    await claim(3);
-    const message = expect.stringMatching(
-      /already exists and is checked out at .*; it belongs to P0\.1\.1, held by s3$/,
-    );
-    expect(await createWorktree(repo, { stateDir: scratch.folder, branch: BRANCH, base: 'main' })).toMatchObject({
-      problem: { message },
+  inLongLane(() => {
+    it('names the owner of the worktree to the second claimant', async () => {
+      await claim(3);
+      const message = expect.stringMatching(
+        /already exists and is checked out at .*; it belongs to P0\.1\.1, held by s3$/,
+      );
+      expect(await createWorktree(repo, { stateDir: scratch.folder, branch: BRANCH, base: 'main' })).toMatchObject({
+        problem: { message },
+      });
     });
   });
 
-  it('can be installed in many worktrees at once', async () => {
-    const names = Array.from({ length: isLongLane ? 8 : 3 }, (_, i) => `feature/n${i}`);
-    const made = await Promise.all(
-      names.map((branch) => createWorktree(repo, { stateDir: scratch.folder, branch, base: 'main' })),
-    );
-    const fences = await Promise.all(
-      made.map((one, i) =>
-        installFence(valueOf(one).path, { stateDir, project: 'p', taskId: `T${i}`, epoch: 1, branch: names[i] ?? '' }),
-      ),
-    );
-    expect(fences.filter(({ ok }) => ok)).toHaveLength(names.length);
-    expect(readFileSync(join(repo, '.git/config'), 'utf8').match(/worktreeConfig/g)).toHaveLength(1);
+  inLongLane(() => {
+    it('can be installed in many worktrees at once', async () => {
+      const names = Array.from({ length: isLongLane ? 8 : 3 }, (_, i) => `feature/n${i}`);
+      const made = await Promise.all(
+        names.map((branch) => createWorktree(repo, { stateDir: scratch.folder, branch, base: 'main' })),
+      );
+      const fences = await Promise.all(
+        made.map((one, i) =>
+          installFence(valueOf(one).path, {
+            stateDir,
+            project: 'p',
+            taskId: `T${i}`,
+            epoch: 1,
+            branch: names[i] ?? '',
+          }),
+        ),
+      );
+      expect(fences.filter(({ ok }) => ok)).toHaveLength(names.length);
+      expect(readFileSync(join(repo, '.git/config'), 'utf8').match(/worktreeConfig/g)).toHaveLength(1);
+    });
   });
 });
 

@@ -8,6 +8,7 @@ import { codeOf, Scratch, valueOf } from '../scratch.cases.ts';
 import { advanceBranch } from './advance-branch.ts';
 import { moveCheckout } from './move-checkout.ts';
 import { createMergeCommit, COMBINE_METHODS, type CombineMethod } from './combine.ts';
+import { inLongLane } from '../../../test/lanes.ts';
 
 const scratch = new Scratch();
 afterAll(() => scratch.remove());
@@ -61,29 +62,35 @@ describe('a merge, made outside of every checkout', () => {
     expect(log(await combined(repo, head, main, 'rebase'))).toMatch(/^Grace two \w+\nAda one \w+$/);
   });
 
-  it.each(COMBINE_METHODS)('%s names the files of a conflict', async (method) => {
-    const { repo, head } = parted(`conflict-${method}`);
-    const main = scratch.commit(repo, { a: '3\n', 'c d "é"': '1\n' }, 'the same line');
-    const done = await createMergeCommit(repo, { head, onto: main, method, message: 'm' });
-    expect(valueOf(done)).toEqual({ kind: 'conflict', files: ['a'] });
-  });
-
-  it.each(COMBINE_METHODS)('%s does nothing if the main branch has everything', async (method) => {
-    const { repo, main, head } = parted(`nothing-${method}`);
-    const sha = await combined(repo, head, main, 'merge');
-    expect(valueOf(await createMergeCommit(repo, { head, onto: sha, method, message: 'm' }))).toEqual({
-      kind: 'nothing',
-      sha,
+  inLongLane(() => {
+    it.each(COMBINE_METHODS)('%s names the files of a conflict', async (method) => {
+      const { repo, head } = parted(`conflict-${method}`);
+      const main = scratch.commit(repo, { a: '3\n', 'c d "é"': '1\n' }, 'the same line');
+      const done = await createMergeCommit(repo, { head, onto: main, method, message: 'm' });
+      expect(valueOf(done)).toEqual({ kind: 'conflict', files: ['a'] });
     });
   });
 
-  it('does not join histories that have nothing in common', async () => {
-    const { repo, main } = parted('unrelated');
-    scratch.git(repo, 'switch', '--quiet', '--orphan', 'other');
-    const head = scratch.commit(repo, { z: '1' });
-    expect(codeOf(await createMergeCommit(repo, { head, onto: main, method: 'squash', message: 'm' }))).toBe(
-      'git/unrelated',
-    );
+  inLongLane(() => {
+    it.each(COMBINE_METHODS)('%s does nothing if the main branch has everything', async (method) => {
+      const { repo, main, head } = parted(`nothing-${method}`);
+      const sha = await combined(repo, head, main, 'merge');
+      expect(valueOf(await createMergeCommit(repo, { head, onto: sha, method, message: 'm' }))).toEqual({
+        kind: 'nothing',
+        sha,
+      });
+    });
+  });
+
+  inLongLane(() => {
+    it('does not join histories that have nothing in common', async () => {
+      const { repo, main } = parted('unrelated');
+      scratch.git(repo, 'switch', '--quiet', '--orphan', 'other');
+      const head = scratch.commit(repo, { z: '1' });
+      expect(codeOf(await createMergeCommit(repo, { head, onto: main, method: 'squash', message: 'm' }))).toBe(
+        'git/unrelated',
+      );
+    });
   });
 });
 
@@ -146,39 +153,43 @@ describe('moving the main branch', () => {
     expect(readFileSync(join(repo, 'a'), 'utf8')).toBe(name === 'core.fileMode' ? '2\n' : '2\r\n');
   });
 
-  it.each([
-    ['the file itself', '.env', '.env'],
-    ['a file in the place of a folder', '.env', '.env/secret'],
-    ['a folder in the place of a file', '.env/secret', '.env'],
-  ])('does not overwrite what git ignores: %s', async (name, mine, theirs) => {
-    const { repo } = parted(`ignored ${name}`);
-    const main = scratch.commit(repo, { '.gitignore': '.env\n' });
-    scratch.git(repo, 'switch', '--quiet', '--create', 'adds');
-    scratch.write(repo, { [theirs]: 'theirs\n' });
-    scratch.git(repo, 'add', '--force', theirs);
-    const head = scratch.commit(repo, { e: '1\n' });
-    scratch.git(repo, 'switch', '--quiet', 'main');
-    scratch.write(repo, { [mine]: 'mine\n' });
-    const own = await ownOf(repo, main, head);
-    const to = await combinedIn(own, head, main);
-    const done = await advanceBranch(own, { branch: 'main', from: main, to });
-    expect(codeOf(done)).toBe('git/checkout-in-the-way');
-    expect(JSON.stringify(done)).toContain(mine);
-    expect(readFileSync(join(repo, mine), 'utf8')).toBe('mine\n');
-    expect(scratch.git(repo, 'rev-parse', 'main')).toBe(main);
+  inLongLane(() => {
+    it.each([
+      ['the file itself', '.env', '.env'],
+      ['a file in the place of a folder', '.env', '.env/secret'],
+      ['a folder in the place of a file', '.env/secret', '.env'],
+    ])('does not overwrite what git ignores: %s', async (name, mine, theirs) => {
+      const { repo } = parted(`ignored ${name}`);
+      const main = scratch.commit(repo, { '.gitignore': '.env\n' });
+      scratch.git(repo, 'switch', '--quiet', '--create', 'adds');
+      scratch.write(repo, { [theirs]: 'theirs\n' });
+      scratch.git(repo, 'add', '--force', theirs);
+      const head = scratch.commit(repo, { e: '1\n' });
+      scratch.git(repo, 'switch', '--quiet', 'main');
+      scratch.write(repo, { [mine]: 'mine\n' });
+      const own = await ownOf(repo, main, head);
+      const to = await combinedIn(own, head, main);
+      const done = await advanceBranch(own, { branch: 'main', from: main, to });
+      expect(codeOf(done)).toBe('git/checkout-in-the-way');
+      expect(JSON.stringify(done)).toContain(mine);
+      expect(readFileSync(join(repo, mine), 'utf8')).toBe('mine\n');
+      expect(scratch.git(repo, 'rev-parse', 'main')).toBe(main);
+    });
   });
 
-  it('replaces a folder by a file, and a file by a folder, if both are committed', async () => {
-    const { repo } = parted('swapped');
-    const main = scratch.commit(repo, { 'x/y': '1\n', z: '1\n' });
-    scratch.git(repo, 'switch', '--quiet', '--create', 'swaps');
-    scratch.git(repo, 'rm', '--quiet', '-r', 'x', 'z');
-    const head = scratch.commit(repo, { x: '2\n', 'z/w': '2\n' });
-    scratch.git(repo, 'switch', '--quiet', 'main');
-    const own = await ownOf(repo, main, head);
-    const to = await combinedIn(own, head, main);
-    expect(valueOf(await advanceBranch(own, { branch: 'main', from: main, to }))).toBe('advanced');
-    expect(readFileSync(join(repo, 'x'), 'utf8') + readFileSync(join(repo, 'z/w'), 'utf8')).toBe('2\n2\n');
+  inLongLane(() => {
+    it('replaces a folder by a file, and a file by a folder, if both are committed', async () => {
+      const { repo } = parted('swapped');
+      const main = scratch.commit(repo, { 'x/y': '1\n', z: '1\n' });
+      scratch.git(repo, 'switch', '--quiet', '--create', 'swaps');
+      scratch.git(repo, 'rm', '--quiet', '-r', 'x', 'z');
+      const head = scratch.commit(repo, { x: '2\n', 'z/w': '2\n' });
+      scratch.git(repo, 'switch', '--quiet', 'main');
+      const own = await ownOf(repo, main, head);
+      const to = await combinedIn(own, head, main);
+      expect(valueOf(await advanceBranch(own, { branch: 'main', from: main, to }))).toBe('advanced');
+      expect(readFileSync(join(repo, 'x'), 'utf8') + readFileSync(join(repo, 'z/w'), 'utf8')).toBe('2\n2\n');
+    });
   });
 
   it('does nothing if the main branch has moved, checked out or not', async () => {
@@ -192,24 +203,26 @@ describe('moving the main branch', () => {
     expect(scratch.git(repo, 'rev-parse', 'main')).toBe(newer);
   });
 
-  it('leaves the files unchanged if one cannot be written', async () => {
-    const { repo, main } = parted('unwritable');
-    scratch.git(repo, 'switch', '--quiet', 'work');
-    const head = scratch.commit(repo, { '.gitattributes': 'z* filter=broken\n', 'd/new': '1\n', z: '1\n', a: '4\n' });
-    scratch.git(repo, 'switch', '--quiet', 'main');
-    const own = await ownOf(repo, main, head);
-    const to = await combinedIn(own, head, main);
-    const config = join(scratch.folder, 'broken-filter');
-    writeFileSync(config, '[filter "broken"]\n\tsmudge = false\n\trequired = true\n');
-    process.env['GIT_CONFIG_GLOBAL'] = config;
-    const done = await advanceBranch(own, { branch: 'main', from: main, to });
-    process.env['GIT_CONFIG_GLOBAL'] = '/dev/null';
-    expect(codeOf(done)).toBe('git/checkout-failed');
-    expect(scratch.git(repo, 'status', '--porcelain', '--untracked-files=all')).toBe('');
-    expect(scratch.git(repo, 'rev-parse', 'HEAD')).toBe(main);
-    expect(valueOf(await advanceBranch(own, { branch: 'main', from: main, to })), 'without the filter').toBe(
-      'advanced',
-    );
+  inLongLane(() => {
+    it('leaves the files unchanged if one cannot be written', async () => {
+      const { repo, main } = parted('unwritable');
+      scratch.git(repo, 'switch', '--quiet', 'work');
+      const head = scratch.commit(repo, { '.gitattributes': 'z* filter=broken\n', 'd/new': '1\n', z: '1\n', a: '4\n' });
+      scratch.git(repo, 'switch', '--quiet', 'main');
+      const own = await ownOf(repo, main, head);
+      const to = await combinedIn(own, head, main);
+      const config = join(scratch.folder, 'broken-filter');
+      writeFileSync(config, '[filter "broken"]\n\tsmudge = false\n\trequired = true\n');
+      process.env['GIT_CONFIG_GLOBAL'] = config;
+      const done = await advanceBranch(own, { branch: 'main', from: main, to });
+      process.env['GIT_CONFIG_GLOBAL'] = '/dev/null';
+      expect(codeOf(done)).toBe('git/checkout-failed');
+      expect(scratch.git(repo, 'status', '--porcelain', '--untracked-files=all')).toBe('');
+      expect(scratch.git(repo, 'rev-parse', 'HEAD')).toBe(main);
+      expect(valueOf(await advanceBranch(own, { branch: 'main', from: main, to })), 'without the filter').toBe(
+        'advanced',
+      );
+    });
   });
 
   it('completes a merge after a daemon ended between files and branch', async () => {

@@ -20,6 +20,7 @@ import { refreshPrivateGit } from './refresh.ts';
 import { removePrivateGit } from './remove.ts';
 import { BRANCH, oddScratch, Session } from './session.cases.ts';
 import { hasPrivateChanges, syncPrivateGit, type SyncResult } from './sync.ts';
+import { inLongLane } from '../../../test/lanes.ts';
 
 let session: Session;
 afterEach(() => session.end());
@@ -221,36 +222,43 @@ describe('repositories of every kind', () => {
     expect(scratch.git(repo, 'status', '--porcelain', '--branch')).toBe('## main');
   });
 
-  it("with submodules: a person's git status runs nothing that a session put there", async () => {
-    session = await Session.begin((scratch, repo) => {
-      const inner = scratch.repository('inner');
-      scratch.git(repo, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner, 'old');
-      scratch.git(repo, 'commit', '--quiet', '--message', 'submodule');
+  inLongLane(() => {
+    it("with submodules: a person's git status runs nothing that a session put there", async () => {
+      session = await Session.begin((scratch, repo) => {
+        const inner = scratch.repository('inner');
+        scratch.git(repo, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner, 'old');
+        scratch.git(repo, 'commit', '--quiet', '--message', 'submodule');
+      });
+      const { scratch, worktree } = session;
+      const ran = join(scratch.folder, 'ran');
+      for (const name of ['old', 'new']) {
+        const folder = join(worktree, name);
+        scratch.git(scratch.folder, 'init', '--quiet', folder);
+        scratch.git(
+          folder,
+          'config',
+          'core.fsmonitor',
+          `touch '${name}' '${ran.replaceAll("'", String.raw`'\''`)}'; :`,
+        );
+        scratch.commit(folder, { f: name });
+        scratch.write(folder, { f: 'changed' });
+      }
+      rmSync(ran, { force: true });
+      expect(scratch.git(worktree, 'status', '--porcelain')).toBe('?? new/');
+      // Inside the sandbox git runs as the session, which sees its submodule.
+      expect(session.run('status', '--porcelain')).toMatch(/M old/);
+      rmSync(ran, { force: true });
+      session.run('add', 'old', 'new');
+      session.run('commit', '--quiet', '--message', 'both');
+      expect(await sync()).toEqual([`${BRANCH} done`]);
+      expect(scratch.git(worktree, 'status', '--porcelain')).toBe('');
+      expect(scratch.git(worktree, 'diff', 'HEAD~1', '--stat')).not.toBe('');
+      expect(existsSync(ran)).toBe(false);
+      // Without the mark, git status would show the submodule.
+      scratch.git(worktree, 'update-index', '--no-assume-unchanged', 'new');
+      expect(scratch.git(worktree, 'status', '--porcelain')).toBe('M new');
+      expect(existsSync(ran)).toBe(true);
     });
-    const { scratch, worktree } = session;
-    const ran = join(scratch.folder, 'ran');
-    for (const name of ['old', 'new']) {
-      const folder = join(worktree, name);
-      scratch.git(scratch.folder, 'init', '--quiet', folder);
-      scratch.git(folder, 'config', 'core.fsmonitor', `touch '${name}' '${ran.replaceAll("'", String.raw`'\''`)}'; :`);
-      scratch.commit(folder, { f: name });
-      scratch.write(folder, { f: 'changed' });
-    }
-    rmSync(ran, { force: true });
-    expect(scratch.git(worktree, 'status', '--porcelain')).toBe('?? new/');
-    // Inside the sandbox git runs as the session, which sees its submodule.
-    expect(session.run('status', '--porcelain')).toMatch(/M old/);
-    rmSync(ran, { force: true });
-    session.run('add', 'old', 'new');
-    session.run('commit', '--quiet', '--message', 'both');
-    expect(await sync()).toEqual([`${BRANCH} done`]);
-    expect(scratch.git(worktree, 'status', '--porcelain')).toBe('');
-    expect(scratch.git(worktree, 'diff', 'HEAD~1', '--stat')).not.toBe('');
-    expect(existsSync(ran)).toBe(false);
-    // Without the mark, git status would show the submodule.
-    scratch.git(worktree, 'update-index', '--no-assume-unchanged', 'new');
-    expect(scratch.git(worktree, 'status', '--porcelain')).toBe('M new');
-    expect(existsSync(ran)).toBe(true);
   });
 
   it('with a detached HEAD, alternates and line ends to convert', async () => {
@@ -272,17 +280,19 @@ describe('repositories of every kind', () => {
     expect(scratch.git(repo, 'cat-file', 'blob', 'HEAD:a')).toBe('1');
   });
 
-  it('with a sparse checkout', async () => {
-    session = await Session.begin((scratch, repo) => void scratch.commit(repo, { 'in/a': '', 'out/b': '' }));
-    const { scratch, worktree } = session;
-    scratch.git(worktree, 'sparse-checkout', 'set', 'in');
-    await session.prepare();
-    expect(session.run('status', '--porcelain')).toBe('');
-    session.commit({ 'in/a': '1' });
-    expect(await sync()).toEqual([`${BRANCH} done`]);
-    expect(scratch.git(worktree, 'status', '--porcelain')).toBe('');
-    expect(scratch.git(worktree, 'ls-tree', '-r', '--name-only', 'HEAD')).toBe('README.md\nin/a\nout/b');
-    expect(existsSync(join(worktree, 'out'))).toBe(false);
+  inLongLane(() => {
+    it('with a sparse checkout', async () => {
+      session = await Session.begin((scratch, repo) => void scratch.commit(repo, { 'in/a': '', 'out/b': '' }));
+      const { scratch, worktree } = session;
+      scratch.git(worktree, 'sparse-checkout', 'set', 'in');
+      await session.prepare();
+      expect(session.run('status', '--porcelain')).toBe('');
+      session.commit({ 'in/a': '1' });
+      expect(await sync()).toEqual([`${BRANCH} done`]);
+      expect(scratch.git(worktree, 'status', '--porcelain')).toBe('');
+      expect(scratch.git(worktree, 'ls-tree', '-r', '--name-only', 'HEAD')).toBe('README.md\nin/a\nout/b');
+      expect(existsSync(join(worktree, 'out'))).toBe(false);
+    });
   });
 
   it('with Git LFS: files that match their name are copied', async () => {
@@ -308,64 +318,68 @@ describe('repositories of every kind', () => {
 });
 
 describe('a next session', () => {
-  it('finds unsynced work of the earlier one, and its directory is not removed before', async () => {
-    session = await Session.begin();
-    const { stateDir, worktree, scratch, repo } = session;
-    session.run('switch', '--quiet', 'main');
-    const lost = session.commit({ a: '1' }, 'on main');
-    session.run('switch', '--quiet', BRANCH);
-    session.commit({ b: '1' });
-    expect(await sync()).toEqual([`${BRANCH} done`, 'main not-yours']);
-    scratch.write(worktree, { b: '2' });
-    session.run('stash', '--quiet');
-    const stash = session.run('rev-parse', 'stash');
-    await session.prepare();
-    expect(session.run('rev-parse', 'main', 'stash', `refs/baton/kept/main/${lost.slice(0, 12)}`)).toBe(
-      [session.ref('refs/heads/main'), stash, lost].join('\n'),
-    );
-    expect(session.run('stash', 'list')).toContain('stash@{0}');
-    expect(codeOf(await removePrivateGit(stateDir, worktree))).toBe('git/worktree-keeps-work');
-    session.run('stash', 'drop', '--quiet');
-    session.run('symbolic-ref', 'refs/heads/odd', 'refs/heads/main');
-    expect(codeOf(await removePrivateGit(stateDir, worktree))).toBe('git/worktree-keeps-work');
-    session.run('symbolic-ref', '--delete', 'refs/heads/odd');
-    expect(codeOf(await removePrivateGit(stateDir, worktree))).toBe('git/worktree-keeps-work');
-    session.run('cherry-pick', lost);
-    session.run('update-ref', '-d', `refs/baton/kept/main/${lost.slice(0, 12)}`);
-    expect(codeOf(await removePrivateGit(stateDir, worktree))).toBe('git/worktree-keeps-work');
-    await sync();
-    scratch.git(repo, 'branch', '-m', BRANCH, 'renamed');
-    valueOf(await removePrivateGit(stateDir, worktree));
-    expect(findPrivateGit(stateDir, worktree)).toBeNull();
-    expect(readdirSync(join(stateDir, 'private-git'))).toEqual([]);
+  inLongLane(() => {
+    it('finds unsynced work of the earlier one, and its directory is not removed before', async () => {
+      session = await Session.begin();
+      const { stateDir, worktree, scratch, repo } = session;
+      session.run('switch', '--quiet', 'main');
+      const lost = session.commit({ a: '1' }, 'on main');
+      session.run('switch', '--quiet', BRANCH);
+      session.commit({ b: '1' });
+      expect(await sync()).toEqual([`${BRANCH} done`, 'main not-yours']);
+      scratch.write(worktree, { b: '2' });
+      session.run('stash', '--quiet');
+      const stash = session.run('rev-parse', 'stash');
+      await session.prepare();
+      expect(session.run('rev-parse', 'main', 'stash', `refs/baton/kept/main/${lost.slice(0, 12)}`)).toBe(
+        [session.ref('refs/heads/main'), stash, lost].join('\n'),
+      );
+      expect(session.run('stash', 'list')).toContain('stash@{0}');
+      expect(codeOf(await removePrivateGit(stateDir, worktree))).toBe('git/worktree-keeps-work');
+      session.run('stash', 'drop', '--quiet');
+      session.run('symbolic-ref', 'refs/heads/odd', 'refs/heads/main');
+      expect(codeOf(await removePrivateGit(stateDir, worktree))).toBe('git/worktree-keeps-work');
+      session.run('symbolic-ref', '--delete', 'refs/heads/odd');
+      expect(codeOf(await removePrivateGit(stateDir, worktree))).toBe('git/worktree-keeps-work');
+      session.run('cherry-pick', lost);
+      session.run('update-ref', '-d', `refs/baton/kept/main/${lost.slice(0, 12)}`);
+      expect(codeOf(await removePrivateGit(stateDir, worktree))).toBe('git/worktree-keeps-work');
+      await sync();
+      scratch.git(repo, 'branch', '-m', BRANCH, 'renamed');
+      valueOf(await removePrivateGit(stateDir, worktree));
+      expect(findPrivateGit(stateDir, worktree)).toBeNull();
+      expect(readdirSync(join(stateDir, 'private-git'))).toEqual([]);
+    });
   });
 
-  it('of the same kind continues where it was, with the current main', async () => {
-    session = await Session.begin();
-    const { scratch, repo } = session;
-    session.run('switch', '--quiet', '--create', 'conflict');
-    session.commit({ 'README.md': 'other\n' });
-    session.run('switch', '--quiet', BRANCH);
-    session.commit({ 'README.md': 'mine\n' });
-    expect(() => session.run('merge', 'conflict')).toThrow(/merge/);
-    const main = scratch.commit(repo, { x: '' });
-    await session.prepare({ isResumed: true });
-    expect(session.run('rev-parse', 'main')).toBe(main);
-    expect(session.run('status', '--porcelain')).toBe('UU README.md');
-    expect(session.run('rev-parse', '--verify', 'MERGE_HEAD')).toBe(session.ref('refs/heads/conflict'));
-    expect(hasPrivateChanges(session.git)).toBe(false);
-    // The same while the session runs.
-    const later = scratch.commit(repo, { y: '' });
-    const lock = join(session.git.folder, 'git/packed-refs.lock');
-    writeFileSync(lock, '');
-    expect(valueOf(await refreshPrivateGit(session.git))).toBe('busy');
-    rmSync(lock);
-    expect(valueOf(await refreshPrivateGit(session.git))).toBe('fresh');
-    expect(session.run('rev-parse', 'main')).toBe(later);
-    expect(hasPrivateChanges(session.git)).toBe(false);
-    await session.prepare();
-    expect(() => session.run('rev-parse', '--verify', 'MERGE_HEAD')).toThrow(/Needed/);
-    expect(session.run('status', '--porcelain')).toBe('M README.md');
+  inLongLane(() => {
+    it('of the same kind continues where it was, with the current main', async () => {
+      session = await Session.begin();
+      const { scratch, repo } = session;
+      session.run('switch', '--quiet', '--create', 'conflict');
+      session.commit({ 'README.md': 'other\n' });
+      session.run('switch', '--quiet', BRANCH);
+      session.commit({ 'README.md': 'mine\n' });
+      expect(() => session.run('merge', 'conflict')).toThrow(/merge/);
+      const main = scratch.commit(repo, { x: '' });
+      await session.prepare({ isResumed: true });
+      expect(session.run('rev-parse', 'main')).toBe(main);
+      expect(session.run('status', '--porcelain')).toBe('UU README.md');
+      expect(session.run('rev-parse', '--verify', 'MERGE_HEAD')).toBe(session.ref('refs/heads/conflict'));
+      expect(hasPrivateChanges(session.git)).toBe(false);
+      // The same while the session runs.
+      const later = scratch.commit(repo, { y: '' });
+      const lock = join(session.git.folder, 'git/packed-refs.lock');
+      writeFileSync(lock, '');
+      expect(valueOf(await refreshPrivateGit(session.git))).toBe('busy');
+      rmSync(lock);
+      expect(valueOf(await refreshPrivateGit(session.git))).toBe('fresh');
+      expect(session.run('rev-parse', 'main')).toBe(later);
+      expect(hasPrivateChanges(session.git)).toBe(false);
+      await session.prepare();
+      expect(() => session.run('rev-parse', '--verify', 'MERGE_HEAD')).toThrow(/Needed/);
+      expect(session.run('status', '--porcelain')).toBe('M README.md');
+    });
   });
 
   it('is not stopped by what the earlier one left', async () => {

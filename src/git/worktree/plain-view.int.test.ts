@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { someOf } from '../../../test/lanes.ts';
+import { inLongLane, someOf } from '../../../test/lanes.ts';
 import { createWorktree } from './create.ts';
 import { fillWorktree } from './fill.ts';
 import { measureChange } from '../measures/measure-change.ts';
@@ -191,21 +191,25 @@ describe('nothing in a worktree is hidden', () => {
     });
   });
 
-  it('in the note of copied files: only files recorded at that time count', async () => {
-    scratch.write(repo, { '.env.local': 'TOKEN=repository' });
-    const filled = valueOf(await fillWorktree(path, { copy: ['.env.local'], link: [] }));
-    valueOf(await recordOrigin(stateDir, path, filled));
-    expect(await held()).toBe('');
-    scratch.write(path, { '.env.local': 'TOKEN=precious' });
-    const note = join(scratch.git(path, 'rev-parse', '--absolute-git-dir'), 'baton-workspace.json');
-    writeFileSync(
-      note,
-      JSON.stringify({ copied: { '.env.local': 'forged', 'new.txt': 'forged' }, linked: ['new.txt'] }),
-    );
-    scratch.write(path, { 'new.txt': 'x' });
-    valueOf(await recordOrigin(stateDir, path, valueOf(await fillWorktree(path, { copy: ['.env.local'], link: [] }))));
-    expect(await measured()).toEqual(['created new.txt']);
-    expect(await held()).toBe('1 untracked, 1 configured');
+  inLongLane(() => {
+    it('in the note of copied files: only files recorded at that time count', async () => {
+      scratch.write(repo, { '.env.local': 'TOKEN=repository' });
+      const filled = valueOf(await fillWorktree(path, { copy: ['.env.local'], link: [] }));
+      valueOf(await recordOrigin(stateDir, path, filled));
+      expect(await held()).toBe('');
+      scratch.write(path, { '.env.local': 'TOKEN=precious' });
+      const note = join(scratch.git(path, 'rev-parse', '--absolute-git-dir'), 'baton-workspace.json');
+      writeFileSync(
+        note,
+        JSON.stringify({ copied: { '.env.local': 'forged', 'new.txt': 'forged' }, linked: ['new.txt'] }),
+      );
+      scratch.write(path, { 'new.txt': 'x' });
+      valueOf(
+        await recordOrigin(stateDir, path, valueOf(await fillWorktree(path, { copy: ['.env.local'], link: [] }))),
+      );
+      expect(await measured()).toEqual(['created new.txt']);
+      expect(await held()).toBe('1 untracked, 1 configured');
+    });
   });
 });
 
@@ -257,20 +261,22 @@ describe('files ignored from the beginning', () => {
     expect([await measured(), await held()]).toEqual([[], '']);
   });
 
-  it('count as work in every worktree if the rule appeared while a session worked', async () => {
-    scratch.write(repo, { '.git/info/exclude': '*.local\n*.txt\n' });
-    const first = path;
-    path = valueOf(await createWorktree(repo, { stateDir: scratch.folder, branch: 'feature/t2', base: 'main' })).path;
-    valueOf(await recordOrigin(stateDir, path, NOTHING));
-    scratch.write(path, { 'new.txt': 'x', 'mine.local': 'x' });
-    expect([await measured(), await held()]).toEqual([['created new.txt'], '1 untracked']);
-    valueOf(await removeWorktree(repo, first, { stateDir }));
-    rmSync(join(path, 'new.txt'));
-    valueOf(await removeWorktree(repo, path, { stateDir }));
-    path = valueOf(await createWorktree(repo, { stateDir: scratch.folder, branch: 'feature/t3', base: 'main' })).path;
-    valueOf(await recordOrigin(stateDir, path, NOTHING));
-    scratch.write(path, { 'new.txt': 'x', 'mine.local': 'x' });
-    expect(await measured()).toEqual(['created new.txt']);
+  inLongLane(() => {
+    it('count as work in every worktree if the rule appeared while a session worked', async () => {
+      scratch.write(repo, { '.git/info/exclude': '*.local\n*.txt\n' });
+      const first = path;
+      path = valueOf(await createWorktree(repo, { stateDir: scratch.folder, branch: 'feature/t2', base: 'main' })).path;
+      valueOf(await recordOrigin(stateDir, path, NOTHING));
+      scratch.write(path, { 'new.txt': 'x', 'mine.local': 'x' });
+      expect([await measured(), await held()]).toEqual([['created new.txt'], '1 untracked']);
+      valueOf(await removeWorktree(repo, first, { stateDir }));
+      rmSync(join(path, 'new.txt'));
+      valueOf(await removeWorktree(repo, path, { stateDir }));
+      path = valueOf(await createWorktree(repo, { stateDir: scratch.folder, branch: 'feature/t3', base: 'main' })).path;
+      valueOf(await recordOrigin(stateDir, path, NOTHING));
+      scratch.write(path, { 'new.txt': 'x', 'mine.local': 'x' });
+      expect(await measured()).toEqual(['created new.txt']);
+    });
   });
 
   it('count as work if the origin of the worktree is unknown', async () => {
@@ -279,24 +285,28 @@ describe('files ignored from the beginning', () => {
     expect(describeContent(valueOf(await readWorktreeContent(path, unknown)))).toEqual(['1 untracked']);
   });
 
-  it('is read again for another worktree of the same name', async () => {
-    valueOf(await removeWorktree(repo, path, { stateDir }));
-    scratch.write(repo, { '.git/info/exclude': '*.mine\n' });
-    path = valueOf(await createWorktree(repo, { stateDir: scratch.folder, branch: 'feature/t1', base: 'main' })).path;
-    valueOf(await recordOrigin(stateDir, path, NOTHING));
-    scratch.write(path, { 'a.local': 'x', 'a.mine': 'x' });
-    expect(await measured()).toEqual(['created a.local']);
+  inLongLane(() => {
+    it('is read again for another worktree of the same name', async () => {
+      valueOf(await removeWorktree(repo, path, { stateDir }));
+      scratch.write(repo, { '.git/info/exclude': '*.mine\n' });
+      path = valueOf(await createWorktree(repo, { stateDir: scratch.folder, branch: 'feature/t1', base: 'main' })).path;
+      valueOf(await recordOrigin(stateDir, path, NOTHING));
+      scratch.write(path, { 'a.local': 'x', 'a.mine': 'x' });
+      expect(await measured()).toEqual(['created a.local']);
+    });
   });
 });
 
-it('accepts an originally sparse checkout, except for existing files', async () => {
-  scratch.git(repo, 'sparse-checkout', 'set', '--no-cone', '/tracked.txt');
-  path = valueOf(await createWorktree(repo, { stateDir: scratch.folder, branch: 'feature/t2', base: 'main' })).path;
-  scratch.git(path, 'sparse-checkout', 'set', '--no-cone', '/tracked.txt');
-  valueOf(await recordOrigin(stateDir, path, NOTHING));
-  expect([await measured(), await held()]).toEqual([[], '']);
-  scratch.write(path, { 'sub/tracked.txt': 'changed' });
-  expect(await measured()).toEqual(['modified sub/tracked.txt']);
+inLongLane(() => {
+  it('accepts an originally sparse checkout, except for existing files', async () => {
+    scratch.git(repo, 'sparse-checkout', 'set', '--no-cone', '/tracked.txt');
+    path = valueOf(await createWorktree(repo, { stateDir: scratch.folder, branch: 'feature/t2', base: 'main' })).path;
+    scratch.git(path, 'sparse-checkout', 'set', '--no-cone', '/tracked.txt');
+    valueOf(await recordOrigin(stateDir, path, NOTHING));
+    expect([await measured(), await held()]).toEqual([[], '']);
+    scratch.write(path, { 'sub/tracked.txt': 'changed' });
+    expect(await measured()).toEqual(['modified sub/tracked.txt']);
+  });
 });
 
 it("uses the repository's file settings from before agents worked, not those an agent sets", async () => {

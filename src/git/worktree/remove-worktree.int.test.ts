@@ -87,26 +87,32 @@ describe('a worktree is removed', () => {
     });
   });
 
-  it('but not where a commit followed the one that Baton merged', async () => {
-    scratch.commit(path, { a: '1' });
-    const landed = scratch.git(path, 'rev-parse', 'HEAD');
-    scratch.commit(path, { b: '1' });
-    expect(codeOf(await removeWorktree(repo, path, { ...guard, landed }))).toBe('git/worktree-keeps-work');
+  inLongLane(() => {
+    it('but not where a commit followed the one that Baton merged', async () => {
+      scratch.commit(path, { a: '1' });
+      const landed = scratch.git(path, 'rev-parse', 'HEAD');
+      scratch.commit(path, { b: '1' });
+      expect(codeOf(await removeWorktree(repo, path, { ...guard, landed }))).toBe('git/worktree-keeps-work');
+    });
   });
 
-  it('with files ignored from the beginning, which are no work', async () => {
-    scratch.write(repo, { '.git/info/exclude': '/node_modules\n' });
-    valueOf(await recordOrigin(guard.stateDir, path, { copied: {}, linked: [] }));
-    scratch.write(path, { 'node_modules/x': '' });
-    expect(valueOf(await removeWorktree(repo, path, guard)).branch).toBe(BRANCH);
+  inLongLane(() => {
+    it('with files ignored from the beginning, which are no work', async () => {
+      scratch.write(repo, { '.git/info/exclude': '/node_modules\n' });
+      valueOf(await recordOrigin(guard.stateDir, path, { copied: {}, linked: [] }));
+      scratch.write(path, { 'node_modules/x': '' });
+      expect(valueOf(await removeWorktree(repo, path, guard)).branch).toBe(BRANCH);
+    });
   });
 
-  it('without its branch if that is the main branch', async () => {
-    scratch.git(repo, 'switch', '-q', '-c', 'aside');
-    const other = join(scratch.folder, 'other');
-    scratch.git(repo, 'worktree', 'add', '-q', other, 'main');
-    expect(valueOf(await removeWorktree(repo, other, guard))).toEqual({ path: other, branch: null });
-    expect(scratch.git(repo, 'branch', '--list', 'main')).toContain('main');
+  inLongLane(() => {
+    it('without its branch if that is the main branch', async () => {
+      scratch.git(repo, 'switch', '-q', '-c', 'aside');
+      const other = join(scratch.folder, 'other');
+      scratch.git(repo, 'worktree', 'add', '-q', other, 'main');
+      expect(valueOf(await removeWorktree(repo, other, guard))).toEqual({ path: other, branch: null });
+      expect(scratch.git(repo, 'branch', '--list', 'main')).toContain('main');
+    });
   });
 });
 
