@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { dirname } from 'node:path';
 import { CODE_FILES, type CodeFileKind } from '../src/protocol/code-files/code-files.ts';
 import { matchesGlob, splitKey } from '../src/protocol/code-files/match-path.ts';
 import { findProtectedPaths, needsContent, type Protection } from '../src/runbook/gates/protected-paths.ts';
@@ -30,7 +31,8 @@ function measure(commit: string): {
   const changed = git('diff-tree', '-r', '-z', '--name-only', '--no-renames', `${commit}^`, commit).split('\0');
   const files = changed.filter(Boolean).map((path) => {
     if (!needsContent(path, NOTHING_ELSE)) return { path };
-    return { path, before: textOf(`${commit}^`, path), after: textOf(commit, path) };
+    const isFolderNew = git('ls-tree', `${commit}^`, '--', dirname(path)) === '';
+    return { path, before: textOf(`${commit}^`, path), after: textOf(commit, path), isFolderNew };
   });
   const paths = findProtectedPaths(files, NOTHING_ELSE);
   return { commit, paths, isOther: files.length > paths.length };

@@ -7,7 +7,8 @@ import { importsOf } from '../../runbook/gates/check-programs.ts';
 import {
   type ChangedFileTexts,
   findProtectedPaths,
-  isVersionChange,
+  isAgentTextChange,
+  isQuietChange,
   leadsToProtected,
   needsContent,
   type Protection,
@@ -22,7 +23,7 @@ export interface FoundProtected {
   readonly paths: readonly string[];
   /** Changed files that agents read as instructions. The reviewer sees them marked; a merge does not ask about them. */
   readonly instructions: readonly string[];
-  /** Changed CI configuration with only other versions of the same dependencies. Marked for the reviewer; no question. */
+  /** Changed CI configuration with the same commands, such as other versions. Marked for the reviewer; no question. */
   readonly versions: readonly string[];
 }
 
@@ -51,8 +52,10 @@ export async function findProtected(
   );
   const used = await Promise.all([before, after].map(async ({ files: side, all }) => findUsed(side, all, protection)));
   const paths = findProtectedPaths(files, { ...protection, inUse: [...protection.inUse, ...used.flat()] });
-  const instructions = changed.value.filter((path) => isInstructionFile(path) && !paths.includes(path));
-  const versions = files.flatMap((file) => (isVersionChange(file) && !paths.includes(file.path) ? [file.path] : []));
+  const asksNot = (isOf: (file: ChangedFileTexts) => boolean): readonly string[] =>
+    files.flatMap((file) => (isOf(file) && !paths.includes(file.path) ? [file.path] : []));
+  const instructions = asksNot((file) => isInstructionFile(file.path) || isAgentTextChange(file));
+  const versions = asksNot(isQuietChange);
   const noted = { instructions: shorten(instructions), versions: shorten(versions) };
   return { ok: true, value: { head, base, paths: shorten(paths), ...noted } };
 }
@@ -81,7 +84,14 @@ async function readSide(repository: GitLocation, commit: string): Promise<Side> 
 
 async function withTexts(path: string, before: Side, after: Side): Promise<ChangedFileTexts> {
   const [was, is] = await Promise.all([before, after].map(async (side) => textOf(path, side)));
-  return { path, before: was, after: is };
+  return { path, before: was, after: is, isFolderNew: isNewFolder(posix.dirname(path), before.all) };
+}
+
+/** Neither a folder with files nor a link was there, also if case is ignored. */
+function isNewFolder(folder: string, before: Side['all']): boolean {
+  const below = `${folder.toLowerCase()}/`;
+  const isThere = (path: string): boolean => path.startsWith(below) || below.startsWith(`${path}/`);
+  return folder !== '.' && before.length > 0 && !before.some(({ path }) => isThere(path.toLowerCase()));
 }
 
 async function textOf(path: string, { files, all }: Side): Promise<string | null | undefined> {

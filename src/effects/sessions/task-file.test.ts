@@ -37,14 +37,14 @@ describe('task.md', () => {
 
   it('marks files that ask a person, and instructions of agents, in sections of their own', () => {
     const plain = renderTaskFile(facts);
-    expect(plain).not.toMatch(/## (?:Protected paths|Instructions of agents|Versions in CI)/);
+    expect(plain).not.toMatch(/## (?:Protected paths|Instructions of agents|CI configuration)/);
     const marked = renderTaskFile({
       ...facts,
       protectedPaths: ['.envrc'],
       instructionFiles: ['AGENTS.md'],
       versionFiles: ['.github/workflows/ci.yml'],
     });
-    const titles = /^## (?:Protected paths|Instructions of agents|Versions in CI configuration)$/m;
+    const titles = /^## (?:Protected paths|Instructions of agents|CI configuration with the same commands)$/m;
     const [, asking = '', instructions = '', versions = ''] = marked.split(titles);
     expect([versions.includes('ci.yml'), versions.includes('asks a person')]).toEqual([true, false]);
     expect([asking.includes('.envrc'), asking.includes('AGENTS.md')]).toEqual([true, false]);

@@ -59,7 +59,7 @@ export function renderTaskFile(facts: TaskFacts): string {
     leftovers.length === 0 ? '' : section('Not committed by earlier sessions', describeLeftovers(leftovers)),
     protectedPaths.length === 0 ? '' : section('Protected paths', describeProtected(protectedPaths)),
     instructionFiles.length === 0 ? '' : section('Instructions of agents', describeInstructions(instructionFiles)),
-    versionFiles.length === 0 ? '' : section('Versions in CI configuration', describeVersions(versionFiles)),
+    versionFiles.length === 0 ? '' : section('CI configuration with the same commands', describeVersions(versionFiles)),
     change === null ? '' : section('The change so far', describeChange(change)),
     section('Forms', describeForms(facts)),
   ];
@@ -114,7 +114,7 @@ function describeInstructions(paths: readonly string[]): string {
 
 function describeVersions(paths: readonly string[]): string {
   const words =
-    'In these files the change names only other versions of actions and hooks. CI will run their code: check that each version is a release of the named project, and the commit of a hash as well.';
+    'In these files the change keeps the commands, and names other versions or changes limits and comments. CI will run the code of each version: check that it is a release of the named project, and the commit of a hash as well.';
   return listPaths(words, paths);
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { matchesGlob } from '../../protocol/code-files/match-path.ts';
-import { findProtectedPaths, isVersionChange, type ChangedFileTexts, type Protection } from './protected-paths.ts';
+import { findProtectedPaths, isQuietChange, type ChangedFileTexts, type Protection } from './protected-paths.ts';
 
 const NONE: Protection = { patterns: [], inUse: [], programs: [] };
 
@@ -92,7 +92,7 @@ describe('versions in CI configuration', () => {
 
   it('ask nobody', () => {
     expect(isFound({ path, before, after })).toBe(false);
-    expect(isVersionChange({ path, before, after })).toBe(true);
+    expect(isQuietChange({ path, before, after })).toBe(true);
   });
 
   it.each<[string, ChangedFileTexts]>([
@@ -103,12 +103,47 @@ describe('versions in CI configuration', () => {
     ['the folder becomes a file', { path: '.github', before, after }],
   ])('ask if %s', (_, file) => {
     expect(isFound(file)).toBe(true);
-    expect(isVersionChange(file)).toBe(false);
+    expect(isQuietChange(file)).toBe(false);
   });
 
   it('ask if a pattern of the runbook names the file, or the file belongs to a check', () => {
     expect(isFound({ path, before, after }, { patterns: ['.github/workflows/**'] })).toBe(true);
     expect(isFound({ path, before, after }, { inUse: [path] })).toBe(true);
+  });
+});
+
+describe('a new package', () => {
+  const manifest = (more: object): string => JSON.stringify({ name: 'a', scripts: { build: 'tsc', test: 'true' }, ...more });
+  const added = (after: string, path = 'fixtures/a/package.json'): boolean =>
+    isFound({ path, before: null, after, isFolderNew: true });
+
+  it('in a new folder asks nobody: nothing runs its scripts by name yet', () => {
+    expect(added(manifest({ dependencies: { b: '1.0.0' } }))).toBe(false);
+    expect(isFound({ path: 'fixtures/a/package.json', before: null, after: manifest({}) })).toBe(true);
+    expect(isFound({ path: 'a/package.json', before: manifest({ name: 'b' }), after: manifest({}) })).toBe(false);
+  });
+
+  it.each<[string, string]>([
+    ['a script of an install', manifest({ scripts: { postinstall: 'true' } })],
+    ['a script of a commit or release', manifest({ scripts: { prepare: 'true' } })],
+    ['hooks of git', manifest({ husky: { hooks: {} } })],
+    ['a setting of tests', manifest({ jest: {} })],
+    ['packages that run scripts', manifest({ trustedDependencies: ['x'] })],
+    ['scripts that are no object', manifest({ scripts: 'x' })],
+    ['a text with an error', '{'],
+  ])('asks if it has %s', (_, after) => expect(added(after)).toBe(true));
+  it('asks if it is of an agent', () => expect(added(manifest({}), '.claude/a/package.json')).toBe(true));
+});
+
+describe('the text of an agent', () => {
+  const path = 'sub/.claude/agents/a.md';
+  const text = (fields: string): string => `---\nname: a\n${fields}---\nDo it.\n`;
+  it('asks nobody, and its settings ask', () => {
+    expect(isFound({ path, before: null, after: text('') })).toBe(false);
+    expect(isFound({ path, before: text(''), after: text('model: opus\n') })).toBe(false);
+    expect(isFound({ path, before: text(''), after: text('tools: Bash\n') })).toBe(true);
+    expect(isFound({ path, before: text('tools: Bash\n'), after: text('') })).toBe(true);
+    expect(isFound({ path })).toBe(true);
   });
 });
 

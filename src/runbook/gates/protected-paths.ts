@@ -1,13 +1,14 @@
 import { posix } from 'node:path';
 import { parse as parseToml } from 'smol-toml';
 import { parse as parseYaml } from 'yaml';
+import { isAgentText, mayBeAgentText } from '../../protocol/code-files/agent-text.ts';
 import { CODE_FILE_PATTERNS } from '../../protocol/code-files/code-files.ts';
 import { escapeGlob, matchesGlob, splitKey } from '../../protocol/code-files/match-path.ts';
 import { isObject } from '../../protocol/shape/read-unknown.ts';
 import { scriptOf } from '../plan.ts';
 import type { Runbook } from '../runbook.ts';
 import { programsOf } from './check-programs.ts';
-import { changesOnlyVersions, mayNameVersions } from './dependency-versions.ts';
+import { changesNoCommand, mayChangeQuietly } from './ci-changes.ts';
 import { findWorkerReach, type Prompts } from './gate-fields.ts';
 
 /** A changed file. Its text is null on a side without the file, and undefined if it cannot be read, as in a link. */
@@ -15,6 +16,8 @@ export interface ChangedFileTexts {
   readonly path: string;
   readonly before?: string | null | undefined;
   readonly after?: string | null | undefined;
+  /** The branch adds the folder of this file, so no command that the main branch has can run in it. */
+  readonly isFolderNew?: boolean;
 }
 
 /** Baton's own files; no pattern can remove this protection. */
@@ -33,13 +36,50 @@ export function findProtectedPaths(files: readonly ChangedFileTexts[], protectio
   const always = alwaysOf(protection);
   const isProtected = (file: ChangedFileTexts): boolean =>
     always.some((pattern) => matchesGlob(pattern, file.path) || isAbove(file.path, pattern)) ||
-    isMatched(file, protection.patterns, isMatched(file, CODE_FILE_PATTERNS) && !isVersionChange(file));
+    isMatched(file, protection.patterns, isMatched(file, CODE_FILE_PATTERNS) && !isForReviewer(file));
   return files.filter(isProtected).map(({ path }) => path);
 }
 
-/** Changes of CI configuration that only name other versions of the same dependencies: for the reviewer alone. */
-export function isVersionChange({ path, before, after }: ChangedFileTexts): boolean {
-  return typeof before === 'string' && typeof after === 'string' && changesOnlyVersions(path, before, after);
+/** Changes of files on the list that run nothing else: marked for the reviewer, and no question to a person. */
+function isForReviewer(file: ChangedFileTexts): boolean {
+  return isQuietChange(file) || isAgentTextChange(file) || isNewPackage(file);
+}
+
+/**
+ * Scripts of a new package in a new folder run only if something new names them, unless a package manager runs them at
+ * an install or a release.
+ */
+function isNewPackage(file: ChangedFileTexts): boolean {
+  if (!isManifest(file.path) || file.isFolderNew !== true || typeof file.after !== 'string') return false;
+  const parsed = parseObject(file.after);
+  const { scripts = {}, ...rest } = parsed ?? {};
+  if (parsed === undefined || !isObject(scripts) || Object.keys(scripts).some((name) => RUN_BY_MANAGER.test(name)))
+    return false;
+  return !isMatched({ ...file, after: JSON.stringify(rest) }, CODE_FILE_PATTERNS);
+}
+
+function isManifest(path: string): boolean {
+  return posix.basename(path) === 'package.json';
+}
+
+const RUN_BY_MANAGER = /install|prepare|publish|pack|dependencies|version|link/i;
+
+function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Changes of CI configuration that change no command: versions of the same dependencies, limits and comments. */
+export function isQuietChange({ path, before, after }: ChangedFileTexts): boolean {
+  return typeof before === 'string' && typeof after === 'string' && changesNoCommand(path, before, after);
+}
+
+export function isAgentTextChange({ path, before, after }: ChangedFileTexts): boolean {
+  return isAgentText(path, before) && isAgentText(path, after);
 }
 
 export function needsContent(path: string, { patterns }: Protection): boolean {
@@ -47,7 +87,7 @@ export function needsContent(path: string, { patterns }: Protection): boolean {
     const [glob, key] = splitKey(pattern.replace(/^!/, ''));
     return key !== undefined && matchesGlob(glob, path);
   };
-  return mayNameVersions(path) || [...CODE_FILE_PATTERNS, ...patterns].some(isOfPart);
+  return mayChangeQuietly(path) || mayBeAgentText(path) || [...CODE_FILE_PATTERNS, ...patterns].some(isOfPart);
 }
 
 /** Reports whether a path is protected or a parent of a protected one: a link there redirects everything below it. */

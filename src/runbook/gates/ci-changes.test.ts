@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changesOnlyVersions, mayNameVersions } from './dependency-versions.ts';
+import { changesNoCommand, mayChangeQuietly } from './ci-changes.ts';
 
 const COMMIT = '11bd71901bbe5b1630ceea73d27597364c9af683';
 const OTHER_COMMIT = 'de0fac2e4500dabe0009e67214ff5f5447ce83dd';
@@ -50,7 +50,7 @@ const HOOKS = '.pre-commit-config.yaml';
 
 function changes(path: string, before: string, replaced: string, by: string): boolean {
   expect(before).toContain(replaced);
-  return changesOnlyVersions(
+  return changesNoCommand(
     path,
     before,
     before.replace(replaced, () => by),
@@ -78,8 +78,85 @@ describe('a change of versions alone', () => {
 
   it('of several dependencies', () => {
     const after = WORKFLOW.replace('checkout@v4', 'checkout@v5').replace('build.yml@v1', 'build.yml@v2');
-    expect(changesOnlyVersions(CI, WORKFLOW, after)).toBe(true);
+    expect(changesNoCommand(CI, WORKFLOW, after)).toBe(true);
   });
+});
+
+const MATRIX = `# What CI does.
+on: push
+jobs:
+  test:
+    strategy:
+      fail-fast: true
+      matrix:
+        os: [ubuntu-24.04]
+        python: ['3.13', '3.14']
+        node:
+          - 22
+          - 24
+        include:
+          - rust: 1.85.0
+            os: windows
+            flags: --all
+    timeout-minutes: 10
+    steps:
+      - uses: actions/setup-python@v5
+        with:
+          python-version: '3.14'
+          cache: pip
+      - uses: actions/cache@v4
+        with:
+          key: modules-v7-\${{ hashFiles('yarn.lock') }}
+      - run: |
+          # not a comment of YAML
+          timeout-minutes: 3
+          npm test
+        timeout-minutes: 5
+`;
+
+describe('a change of what no command sees, or of a version', () => {
+  it.each<[string, string, string]>([
+    ['a comment', '# What CI does.', '# What CI is for: npm test'],
+    ['a removed comment', '# What CI does.\n', ''],
+    ['a new comment', '    strategy:', '  # more\n    # and more\n    strategy:'],
+    ['a flag of the matrix', 'fail-fast: true', 'fail-fast: false'],
+    ['a limit that is added', '      fail-fast: true', '      fail-fast: true\n      max-parallel: 3'],
+    ['a limit that is removed', '      fail-fast: true\n', ''],
+    ['a timeout', 'minutes: 10', 'minutes: 60'],
+    ['the timeout of a step', '        timeout-minutes: 5\n', ''],
+    ['a version of the matrix', '1.85.0', '1.96'],
+    ['one more version in brackets', "'3.14']", "'3.14', '3.15']"],
+    ['one less version', "'3.13', ", ''],
+    ['one more version on a line', '          - 24\n', '          - 24\n          - 26\n'],
+    ['the version of a tool', "python-version: '3.14'", "python-version: '3.15t'"],
+    ['the number of a cache', 'modules-v7-', 'modules-v8-'],
+  ])('%s', (_, text, by) => expect(changes(CI, MATRIX, text, by)).toBe(true));
+
+  it.each<[string, string, string]>([
+    ['a comment that ends for some readers', '# What CI does.', '# What\u2028x: 1'],
+    ['a comment with a carriage return', '# What CI does.', '# What\rx: 1'],
+    ['a comment that hides a line', 'on: push', '# on: push'],
+    ['a comment after a value', 'on: push', 'on: push # x'],
+    ['a line of a command that looks like a comment', '# not a comment of YAML', '# but a line of it'],
+    ['a line of a command that looks like a limit', 'minutes: 3', 'minutes: 4'],
+    ['a step that may fail', 'timeout-minutes: 5', 'continue-on-error: true'],
+    ['an expression for a limit', 'fail-fast: true', 'fail-fast: ${{ inputs.x }}'],
+    ['a limit of an unknown place', 'cache: pip', 'cache: pip\n          fail-fast: true'],
+    ['another platform', 'ubuntu-24.04', 'self-hosted'],
+    ['a version beside what is none', 'os: [ubuntu-24.04]', 'os: [ubuntu-24.04, 24.04]'],
+    ['a word among the versions', "'3.14']", "'3.14', main]"],
+    ['an expression among the versions', "'3.14']", "'3.14', '${{ inputs.x }}']"],
+    ['a version with a command', "'3.13'", "'3.13; true'"],
+    ['no version at all', "['3.13', '3.14']", '[]'],
+    ['a version for a list', "['3.13', '3.14']", "'3.14'"],
+    ['a list over two lines with more', "'3.14']", "'3.14'\n        ]\n        other: [1"],
+    ['a flag of a command', '--all', '--none'],
+    ['another key of the cache', 'modules-v7-', 'others-v7-'],
+    ['another input', 'cache: pip', 'cache: npm'],
+    ['an anchor on a list', "python: ['3.13'", "python: &a ['3.13'"],
+    ['a tag on a version', '- 22', '- !!str 22'],
+    ['a key that is there twice', '    timeout-minutes: 10\n', '    timeout-minutes: 10\n    timeout-minutes: 11\n'],
+  ])('but not %s', (_, text, by) => expect(changes(CI, MATRIX, text, by)).toBe(false));
 });
 
 describe('more than a change of versions', () => {
@@ -153,6 +230,6 @@ describe('more than a change of versions', () => {
     'package.json',
   ])('a change of %s', (path) => {
     expect(changes(path, WORKFLOW, 'checkout@v4', 'checkout@v5')).toBe(false);
-    expect(mayNameVersions(path)).toBe(false);
+    expect(mayChangeQuietly(path)).toBe(false);
   });
 });
