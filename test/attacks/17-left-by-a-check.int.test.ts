@@ -1,6 +1,8 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../../src/daemon/running.cases.ts';
+import { RunScene } from '../../src/daemon/runs.cases.ts';
 import { probeBubblewrap } from '../../src/sandbox/probe.ts';
 import { PATIENCE_MS } from '../processes/run-world.ts';
 import { CheckWorld } from './sandbox/check-world.ts';
@@ -85,6 +87,45 @@ describe.skipIf(!bubblewrap.works)(`what a check leaves behind${unless}`, { time
     expect(list(join(world.stateDir, 'checkouts'))).toEqual([]);
     const commands = list(join(world.stateDir, 'commands'));
     expect(commands.flatMap((id) => list(join(world.stateDir, 'commands', id, 'layers')))).toEqual([]);
+  });
+});
+
+describe.skipIf(!bubblewrap.works)(`what an agent leaves behind${unless}`, { timeout: 2 * PATIENCE_MS }, () => {
+  const HOSTILE = ['a file of the cache is replaced', 'settings of tools are added', 'the cache is emptied', 'results of tests are kept', 'a process goes on after the end'] as const; // prettier-ignore
+
+  it('the next agent has the cache of the main branch, as it has alone', async () => {
+    const world = new RunScene();
+    try {
+      const agents = HOSTILE.map(
+        (name, i) => `[agents.hostile-${i}]\nrun = ${JSON.stringify(`${WRITES[name]}\ntouch done`)}\n`,
+      );
+      const look = TEST.replace('sh "$CARGO_HOME/bin/tool"', '').replace(/echo "== git"[^\n]*/, '');
+      world.write(
+        `${agents.join('')}[agents.looks]\nrun = ${JSON.stringify(`(${look}) >seen 2>&1; mv seen looked`)}\n`,
+      );
+      await world.start();
+      const run = async (name: string, file: string): Promise<string> => {
+        const { id } = await world.ask<{ id: string }>('run_start', { name, kind: 'agent' });
+        await until(async () => (await world.agent(id)).process !== 'running', `${name} has ended`, PATIENCE_MS);
+        const path = join(world.repository, file);
+        const text = existsSync(path) ? readFileSync(path, 'utf8') : 'nothing';
+        rmSync(path, { force: true });
+        // The folder of the test may lie in one of the temporary folders.
+        return text
+          .replaceAll(id, 'ID')
+          .split('\n')
+          .filter((line) => !line.includes('/repo/'))
+          .join('\n');
+      };
+      const alone = await run('looks', 'looked');
+      expect(alone).toContain('== end');
+      for (const [i, name] of HOSTILE.entries()) {
+        expect(await run(`hostile-${i}`, 'done'), name).toBe('');
+        expect(await run('looks', 'looked'), name).toBe(alone);
+      }
+    } finally {
+      await world.end();
+    }
   });
 });
 

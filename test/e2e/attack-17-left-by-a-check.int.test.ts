@@ -47,6 +47,13 @@ describe.skipIf(!bubblewrap.works)(`a check leaves nothing behind${unless}`, { t
     expect((await world.check('broken-too', { bad: 'x', 'package.json': '{"a":1}' })).outcome).toBe('failed');
   });
 
+  it('nor does a set-up that was merged and taken back: the cache is filled again', async () => {
+    world.move({ 'setup.sh': `${SETUP}\necho true >"$CARGO_HOME/bin/tool"` });
+    expect((await world.check('poisoned', { bad: 'x' })).outcome).toBe('merged');
+    world.move({ 'setup.sh': SETUP, bad: null });
+    expect((await world.check('taken-back', { worse: 'x' })).outcome).toBe('failed');
+  });
+
   it('an honest check finds the packages of the main branch, or those of its branch', async () => {
     expect((await world.check('honest', { good: 'x' })).outcome).toBe('merged');
     expect((await world.check('other-packages', { 'package.json': '{"b":1}' })).outcome).toBe('merged');

@@ -28,7 +28,7 @@ it('keeps the caches used last and those that a command may show, and removes th
   const left = (name: string): string[] => readdirSync(join(projectCaches(place), name)).toSorted();
   expect(left('filled')).toEqual(['a', 'b']);
   expect(left('filling')).toEqual(['running']);
-  expect(left('.')).toEqual(['filled', 'filling', 'sessions']);
+  expect(left('.')).toEqual(['filled', 'filling']);
 });
 
 it('removes what the checks of one commit fetched, and nothing of another', () => {

@@ -13,6 +13,8 @@ export function projectCaches({ stateDir, projectId }: Place): string {
 /** Complete caches, by key. */
 export const FILLED = 'filled';
 export const FILLING = 'filling';
+/** Fills that failed with few files, by key. */
+export const NEEDS_ALL = 'needs-all';
 /** What checks of one commit pass on to each other. */
 const FETCHED = 'fetched';
 
@@ -36,11 +38,11 @@ export function pruneCaches(folder: string, nowMs = Date.now()): void {
   const below = (name: string): readonly string[] =>
     listFolderIfPresent(join(folder, name)).map((each) => join(folder, name, each));
   const filled = below(FILLED).toSorted((a, b) => usedMs(b) - usedMs(a));
-  for (const path of [...filled.slice(KEPT - 1), ...below(FILLING), ...below(FETCHED)])
+  for (const path of [...filled.slice(KEPT - 1), ...below(FILLING), ...below(FETCHED), ...below(NEEDS_ALL)])
     if (nowMs - usedMs(path) > IN_USE_MS) removeLayer(path);
-  // Before there were layers, all commands of a project wrote here.
-  const shared = join(folder, 'commands');
-  if (existsSync(shared)) removeLayer(shared);
+  // Caches that all commands or all agents of a project wrote, of earlier versions.
+  for (const shared of ['commands', 'sessions'].map((name) => join(folder, name)))
+    if (existsSync(shared)) removeLayer(shared);
 }
 
 const KEPT = 3;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cacheKey, fillCommand, packageFiles } from './cache-key.ts';
+import { cacheKey, fillCommand, installFiles, packageFiles } from './cache-key.ts';
 
 const files = [
   { path: 'package-lock.json', object: '1' },
@@ -34,6 +34,12 @@ it.each([
 it.each(['src/main.rs', 'node_modules/a/package.json', 'README.md', 'lock'])('%s does not', (path) =>
   expect(packageFiles([{ path }])).toEqual([]),
 );
+
+it('a fill sees package files, settings of package managers, build files and the programs of its command', () => {
+  const paths = ['package.json', '.npmrc', 'a/Makefile', '.tool-versions', 'setup.sh', 'src/a.ts', 'scripts/b.sh'];
+  const seen = installFiles(paths.map((path) => ({ path })), ['setup.sh']).map(({ path }) => path); // prettier-ignore
+  expect(seen.toSorted()).toEqual(['.npmrc', '.tool-versions', 'a/Makefile', 'package.json', 'setup.sh']);
+});
 
 it('a cache is filled by each set-up command once, and by none if the project has none', () => {
   expect(fillCommand('npm ci', 'npm ci')).toBe('(\nnpm ci\n)');

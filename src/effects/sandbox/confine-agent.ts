@@ -6,7 +6,7 @@ import { readDaemonRecord } from '../../api/state-folder.ts';
 import type { Environment } from '../../protocol/environment.ts';
 import type { CommandSpec, Mount } from '../../protocol/sandbox.ts';
 import { fieldsOf } from '../../protocol/shape/read-unknown.ts';
-import { commandNetworkOf, findFollowedNetwork, networkOf } from '../../runbook/access.ts';
+import { commandNetworkOf, findFollowedNetwork, networkOf, renderPolicy } from '../../runbook/access.ts';
 import { withKept } from '../../sandbox/plan/layer-paths.ts';
 import { agentFiles, type Launch } from '../../supervisor/contract.ts';
 import type { Programs } from '../../supervisor/programs.ts';
@@ -46,7 +46,8 @@ export async function confineAgent(
   }
   const { folder } = agentFiles(context.stateDir, started.run.id);
   const runFolder = runFolderFor(choice, folder, context);
-  const built = await buildSpec(describe(made, started, runFolder, context), choice, programs, context);
+  const lowers = await findSessionCache(made, started, context, signal);
+  const built = await buildSpec(describe(made, started, { runFolder, lowers }, context), choice, programs, context);
   if (!built.ok) return built;
   const { injectedFlags = [] } = findAdapter(started.run.plan.run) ?? {};
   const [program, ...args] = launch.argv;
@@ -70,7 +71,7 @@ export function portsOf({ stateDir }: Pick<EffectContext, 'stateDir'>): readonly
 function describe(
   { launch, reads = [], writes = [], program }: LaunchMade,
   started: StartedAgent,
-  runFolder: string,
+  { runFolder, lowers }: { readonly runFolder: string; readonly lowers: readonly string[] },
   context: EffectContext,
 ): ConfinedProcess {
   const { run, start, workplace } = started;
@@ -91,7 +92,7 @@ function describe(
   return {
     folder: workplace,
     runFolder,
-    cacheUse: 'sessions',
+    cacheUse: { session: true, lowers },
     program: program ?? launch.argv[0],
     env: { ...env, ...launch.env },
     network: network.spec,
@@ -109,6 +110,21 @@ function describe(
     variables: { ...network.variables, ...(isOwnOff ? files.withoutOwnSandbox : {}) },
     notes: [...network.notes, ...(isOwnOff ? [OWN_OFF] : [])],
   };
+}
+
+/**
+ * The cache below the layer of a session. A start does not wait until it is filled. A judging session begins with an
+ * empty one: its shell is another sandbox, and two cannot share an overlay.
+ */
+async function findSessionCache(
+  { launch }: LaunchMade,
+  { run }: StartedAgent,
+  context: EffectContext,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  if (launch.judge !== undefined) return [];
+  const task = (await context.readState(({ tasks }) => tasks.get(run.task?.task_id ?? ''))) ?? null;
+  return context.cachesFor({ task, sha: null, isAwaited: false, keptIn: '' }, context, signal);
 }
 
 function describeClient(
@@ -209,7 +225,9 @@ async function confineCommands(
   };
   const path = join(folder, 'command-sandbox.json');
   const file = { path, content: JSON.stringify(sandboxes), mode: 0o600 };
-  const record = { kind: choice.kind, network: 'host', limits: 'none', notes: [...choice.notes, BUILT_IN] } as const;
+  // What its commands have: the program itself reaches only Baton.
+  const network = renderPolicy(networkOf(access, run.plan).policy);
+  const record = { kind: choice.kind, network, limits: 'none', notes: [...choice.notes, BUILT_IN] } as const;
   return {
     ok: true,
     launch: {

@@ -19,10 +19,20 @@ export interface OwnFolders {
 }
 
 /**
- * Which package caches a process has. `sessions`: the shared one of the project's agents. Commands of the project run
- * code of branches: they see `lowers`, which were filled from the main branch, and what they write is dropped.
+ * Which package caches a process has. Sessions and commands run code of branches: they see `lowers`, which were filled
+ * from the main branch, and what they write is dropped. A session keeps its HOME, where its client has its conversations.
  */
-export type CacheUse = 'sessions' | { readonly lowers: readonly string[]; readonly keptIn?: string };
+export type CacheUse = CommandCache | SessionCache;
+
+export interface CommandCache {
+  readonly lowers: readonly string[];
+  readonly keptIn?: string;
+}
+
+interface SessionCache {
+  readonly session: true;
+  readonly lowers: readonly string[];
+}
 
 export async function makeOwnFolders(
   { runFolder, cacheUse }: { readonly runFolder: string; readonly cacheUse: CacheUse },
@@ -35,14 +45,12 @@ export async function makeOwnFolders(
   const caches = join(cacheFolderFor(choice, context), context.projectId);
   if (user !== null)
     for (const each of [dirname(runFolder), runFolder, dirname(caches), caches]) makePassage(each, user);
-  if (cacheUse === 'sessions') {
-    const cache = join(caches, 'sessions');
-    for (const each of [home, tmp, cache]) mkdirSync(each, { recursive: true, mode: 0o700 });
-    return { home, tmp, cache: { at: cache, from: cache }, written: { home, cache }, layers: [], how: 'copy' };
-  }
   for (const each of [home, tmp, settings]) mkdirSync(each, { recursive: true, mode: 0o700 });
   const how = await findLayerKind(choice, context);
-  const { lowers, keptIn } = cacheUse;
+  const isSession = 'session' in cacheUse;
+  const { keptIn } = isSession ? {} : cacheUse;
+  // Copying the whole cache takes longer than most sessions need to fetch what they use.
+  const lowers = isSession && how === 'copy' ? [] : cacheUse.lowers;
   const place = join(layersOf(runFolder), 'cache');
   // The settings alone are copied faster than an overlay is mounted.
   const ofCache: Layer = {
@@ -55,11 +63,11 @@ export async function makeOwnFolders(
   // Paths that tools write into their caches stay true if every command has its cache at the same path.
   const hasMounts = choice.kind === 'bubblewrap' || choice.kind === 'container';
   return {
-    home: ofHome.folder,
+    home: isSession ? home : ofHome.folder,
     tmp,
     cache: { at: hasMounts ? join(caches, 'commands') : place, from: place },
     written: { home, cache: settings },
-    layers: [ofHome, ofCache],
+    layers: isSession ? [ofCache] : [ofHome, ofCache],
     how,
   };
 }

@@ -54,7 +54,7 @@ export function separateShell(launch: Launch, session: SeparatedSession, program
   const own = join(runFolder, 'sandbox');
   const [home, shellHome, folder] = [join(own, 'home'), join(own, 'shell-home'), join(own, 'shell')];
   const machine = readMachine(env);
-  const shared = [...sandbox.temporary, bin];
+  const shared = [...sandbox.temporary, bin, ...sandbox.layers.map((layer) => layer.folder)];
   const planned = planShellMounts(machine, guarded, { home, shellHome, runFolder, shared, folder });
   if (!planned.ok) return withNote(launch, guarded, planned.reason);
   copySettings(guarded.mounts, home, shellHome);

@@ -47,6 +47,17 @@ export class CheckWorld implements AsyncDisposable {
     return this.run.world.stateDir;
   }
 
+  /** A person commits files on the main branch; null removes one. */
+  move(files: Readonly<Record<string, string | null>>): void {
+    const { world, repository } = this.run;
+    const removed = Object.keys(files).filter((path) => files[path] === null);
+    if (removed.length > 0) world.git(repository, 'rm', '--quiet', ...removed);
+    const written = Object.entries(files).filter((pair): pair is [string, string] => pair[1] !== null);
+    world.write(repository, Object.fromEntries(written));
+    world.git(repository, 'add', ...written.map(([path]) => path));
+    world.git(repository, 'commit', '--quiet', '--message', 'chore: move main');
+  }
+
   /** Commits files on a branch of its own and asks for the merge. */
   async check(taskId: string, files: Readonly<Record<string, string>>): Promise<CheckEnd> {
     const { world, repository } = this.run;
