@@ -16,8 +16,8 @@ export interface AgentContext {
   readonly conversation: string | null;
   readonly stateDir: string;
   readonly cwd: string;
-  /** The absolute base of the runbook's relative paths. */
-  readonly projectDir: string;
+  /** The text of the script that `run` names. */
+  readonly script?: string;
   readonly programs: Programs;
   readonly isAttached?: boolean;
   readonly user?: UserSetup;

@@ -15,7 +15,6 @@ const CONTEXT: AgentContext = {
   conversation: null,
   stateDir: '/state',
   cwd: '/project',
-  projectDir: '/project',
   programs: {
     supervisor: '/s',
     stopHook: "/it's/hook.cjs",

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { until } from '../../test/processes/until.ts';
 import type { AgentPlan } from '../protocol/run-plan.ts';
 import type { HookConfig } from '../supervisor/contract.ts';
+import { readFileIfPresent } from '../api/files.ts';
 import { findPrograms } from '../supervisor/programs.ts';
 import { PROGRAMS, Scene, TOKEN, type Supervised } from '../supervisor/scene.cases.ts';
 import type { AgentContext } from './adapter.ts';
@@ -25,7 +26,8 @@ async function start(
     conversation: null,
     stateDir: scene.stateDir,
   } as const;
-  const where = { cwd: scene.cwd, projectDir: scene.cwd, programs: await findPrograms(PROGRAMS) };
+  const script = plan.run === undefined ? { script: readFileIfPresent(join(scene.cwd, 'script.yaml')) } : {};
+  const where = { cwd: scene.cwd, ...script, programs: await findPrograms(PROGRAMS) };
   const whole = { ...begun, ...where, ...context };
   const prepared = prepareAgent({ name: 'a', run: 'scripted script.yaml', ...plan }, whole);
   if (!prepared.ok) throw new Error(prepared.reason);
@@ -127,7 +129,6 @@ describe('a scripted agent under its supervisor', () => {
       conversation: null,
       stateDir: '/s',
       cwd: '/c',
-      projectDir: '/c',
     };
     const programs = {
       supervisor: '',

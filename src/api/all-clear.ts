@@ -69,6 +69,8 @@ const NOUNS = {
   outbox: 'undelivered outbox',
   decision: 'decision',
   runbook: 'broken runbook',
+  rules: 'looser runbook',
+  proposal: 'changed runbook',
   main: 'main branch',
   stuck: 'stuck run',
   silent: 'silent agent',

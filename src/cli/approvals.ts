@@ -24,7 +24,8 @@ export async function callAcceptingRules<R>(
     hint: `If that is what you want: ${[...typed, '--accept-rules', sha256].map(shellWord).join(' ')}`,
   };
   if (!io.isTerminal || !isatty(0)) return { ok: false, error };
-  io.err(`${printableLines(error.message)}\n`);
+  // The adoption prints the differences itself.
+  if (!isAdoption) io.err(`${printableLines(error.message)}\n`);
   const agreed = isAdoption || (await confirm('Put these rules in force?'));
   return agreed ? call({ accept_rules: sha256 }) : { ok: false, error };
 }

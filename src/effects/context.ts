@@ -1,7 +1,7 @@
 import type { OwnRepositoryImporter } from '../git/own/transfer-commits.ts';
 import type { NotificationChannel } from '../notify/channel.ts';
 import type { Workflow } from '../protocol/handoff/extend-workflow.ts';
-import type { Prompts } from '../runbook/gates/gate-fields.ts';
+import type { RuleFiles } from '../runbook/gates/rule-files.ts';
 import type { Protection } from '../runbook/gates/protected-paths.ts';
 import type { Personal } from '../runbook/personal/personal.ts';
 import type { Runbook, SessionLimits, WorkspaceSettings } from '../runbook/runbook.ts';
@@ -100,13 +100,13 @@ export interface SessionSettings {
    * consent.
    */
   readonly protection: Protection;
-  /** The pinned prompt files. Null if nothing is pinned; prompts are then read from the project. */
-  readonly prompts: Prompts | null;
+  /** The prompts and scripts of agents, as they were adopted. */
+  readonly prompts: RuleFiles['prompts'];
   /** Variables of the daemon that every process gets besides the default list. */
   readonly envPass?: readonly string[];
   readonly filters: readonly string[];
   /** What sessions and commands can access. */
-  readonly access: Pick<Runbook, 'sandbox' | 'network' | 'secrets'>;
+  readonly access: Pick<Runbook, 'sandbox' | 'network' | 'secrets'> & Pick<RuleFiles, 'devcontainer'>;
 }
 
 /** The person's own configuration. */

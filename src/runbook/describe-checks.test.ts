@@ -19,7 +19,7 @@ it.each([
 
 it('an empty list and a missing one are the same gates, so that adding the list loosens nothing', () => {
   const fields = gateFieldsOf(buildRunbook({ ci: { required: [] } }));
-  expect(compareRules(gateFieldsOf(buildRunbook({})), fields)).toEqual([]);
+  expect(compareRules(gateFieldsOf(buildRunbook({})), fields, 'none')).toEqual([]);
 });
 
 it('reports that nothing is checked, unless there are checks', () => {

@@ -1,10 +1,11 @@
 import type { Environment } from '../protocol/environment.ts';
-import type { ContainerEngine, UserSpec } from '../protocol/sandbox.ts';
+import type { ContainerEngine, SandboxKind, UserSpec } from '../protocol/sandbox.ts';
 import { readFileIfPresent } from '../api/files.ts';
+import { chooseMode } from './choose-mode.ts';
 import { probeContainers } from './container/probe-containers.ts';
 import type { NotUsable } from './explain-bubblewrap.ts';
 import { installCommand } from './install-command.ts';
-import { type Probe, probeSandboxes } from './probe.ts';
+import { type Probe, probeBubblewrap, probeSandboxes } from './probe.ts';
 import { isRoot, isUserModeSetUp } from './user/agent-user.ts';
 
 /** The modes that work on this machine, with what each needs to start a process. */
@@ -31,6 +32,13 @@ export async function surveySandboxes(env: Environment, wantsContainer: boolean)
     },
     env,
   );
+}
+
+/** What the mode `auto` gives on this machine. Asks the container engine only if bubblewrap does not work. */
+export async function resolveAuto(env: Environment, hasImage: boolean): Promise<SandboxKind> {
+  if ((await probeBubblewrap(env)).works) return 'bubblewrap';
+  const chosen = chooseMode('auto', await surveySandboxes(env, hasImage), hasImage);
+  return chosen.ok ? chosen.kind : 'none';
 }
 
 const NO_IMAGE: NotUsable = {

@@ -71,3 +71,48 @@ describe.skipIf(!bubblewrap.works)('a sandbox that adopted rules open in one pla
     expect(readFileSync(join(home, 'other/baton.toml'), 'utf8')).toContain('"ask"');
   });
 });
+
+describe('files that adopted rules name', { timeout: 60_000 }, () => {
+  const RULES = `sandbox = "none"
+[agents.told]
+run = 'cat "$BATON_PROMPT_FILE" > "$SEEN"'
+prompt_file = "told.md"
+[agents.played]
+run = "scripted played.yaml"
+[workers.told]
+phases = ["IMPLEMENTATION"]
+run = { agent = "told" }
+`;
+
+  it.each([
+    ['told', 'told.md', 'Do something else.'],
+    ['played', 'played.yaml', '- run: touch ran-else\n- stop\n'],
+  ])('an edit of what the agent %s follows starts nothing before a person agrees', async (name, path, text) => {
+    const seen = join(home, 'seen');
+    world.write(RULES.replace('$SEEN', seen));
+    writeFileSync(join(world.repository, 'told.md'), 'Do this.');
+    writeFileSync(join(world.repository, 'played.yaml'), '- stop\n');
+    await world.start();
+    await world.adopt();
+    writeFileSync(join(world.repository, path), text);
+    const refused = await world.call('run_start', { name, kind: 'agent' });
+    expect(refused).toMatchObject({
+      error: { code: 'rules-loosened', message: expect.stringMatching(/agents\.\w+\.(?:prompt|script)/) },
+    });
+    // A worker starts by itself, by what was adopted.
+    await world.ask('task_create', { task_id: 'A', title: 'work', phase: 'IMPLEMENTATION' });
+    await until(() => existsSync(seen) && readFileSync(seen, 'utf8') !== '', 'the worker has run', 30_000);
+    expect(readFileSync(seen, 'utf8')).toContain('Do this.');
+    expect(existsSync(join(world.repository, 'ran-else'))).toBe(false);
+  });
+
+  it.skipIf(!bubblewrap.works)('a prompt that is changed in a sandbox names no variable of the daemon', async () => {
+    world.write('[agents.told]\nrun = "cat > /dev/null"\nprompt_file = "told.md"\n');
+    writeFileSync(join(world.repository, 'told.md'), 'Do this.');
+    await world.start({ SECRET: 'hunter2' });
+    writeFileSync(join(world.repository, 'told.md'), 'Do this with ${env.SECRET}.');
+    const { id } = await world.ask<{ id: string }>('run_start', { name: 'told', kind: 'agent' });
+    await until(async () => (await world.agent(id)).status === 'failed', 'it is refused');
+    expect((await world.agent(id)).reason).toContain('env_pass');
+  });
+});

@@ -11,5 +11,8 @@ export function findAsked({ out, err }: { readonly out: string; readonly err: st
 /** Whether a person must agree before anything of the repository's runbook is in force. */
 export function loosensDefaults(repository: string): boolean {
   const { checked } = readRunbookNow(repository);
-  return checked.ok && hasLoosening(compareRules(gateFieldsOf(buildRunbook({})), gateFieldsOf(checked.value), 'first'));
+  return (
+    checked.ok &&
+    hasLoosening(compareRules(gateFieldsOf(buildRunbook({})), gateFieldsOf(checked.value), 'none', 'first'))
+  );
 }

@@ -125,7 +125,6 @@ function prepare(run: string, adapter: Adapter | undefined): LaunchParts {
     conversation: null,
     stateDir: '/state',
     cwd: '/project',
-    projectDir: '/project',
     programs: {
       supervisor: '/s',
       stopHook: '/h',

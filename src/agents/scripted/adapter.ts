@@ -1,4 +1,4 @@
-import { isAbsolute, join } from 'node:path';
+import { join } from 'node:path';
 import type { AgentPlan } from '../../protocol/run-plan.ts';
 import type { Adapter, AgentContext, PreparedAgent } from '../adapter.ts';
 import { claudeSettings } from '../client-hooks.ts';
@@ -18,12 +18,12 @@ export const scriptedAdapter: Adapter = {
 
 function prepared(
   { run }: AgentPlan,
-  { agentId, prompt, isResume, projectDir, programs }: AgentContext,
+  { agentId, prompt, script: adopted, isResume, programs }: AgentContext,
   folder: string,
   flags: readonly string[],
 ): PreparedAgent {
   const { named, isCommandHook } = parseRun(run);
-  const script = named === '' ? join(folder, 'script.yaml') : isAbsolute(named) ? named : join(projectDir, named);
+  const script = join(folder, 'script.yaml');
   const brings = named === '' && !isResume;
   if (brings && prompt === null) return { ok: false, reason: NO_SCRIPT };
   const settings = join(folder, 'settings.json');
@@ -45,6 +45,7 @@ function prepared(
       files: [
         { path: settings, content: JSON.stringify(settingsOf(agentId, isCommandHook), null, 2) },
         ...(brings ? [{ path: script, content: prompt ?? '' }] : []),
+        ...(adopted === undefined ? [] : [{ path: script, content: adopted }]),
       ],
       reads: [script],
       commands: [stopCommand(agentId)],

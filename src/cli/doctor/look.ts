@@ -77,8 +77,8 @@ const ROWS: readonly Row[] = [
   },
   {
     check: personalCheck,
-    look: ({ env, repository }) =>
-      diagnosePersonal(readPersonal(env, repository.ok ? repository.value.mainTop : undefined)),
+    look: async ({ env, repository }, { survey }) =>
+      diagnosePersonal(readPersonal(env, repository.ok ? repository.value.mainTop : undefined), await survey()),
   },
   {
     check: agentsCheck,

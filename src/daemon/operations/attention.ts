@@ -33,13 +33,15 @@ export function runbookAttention(runbook: RunbookWatch): Attention[] {
 /** A working file that differs from the rules in force. Work continues with the adopted ones. */
 export function rulesAttention(differences: readonly RuleDifference[], isFirst: boolean): Attention[] {
   if (differences.length === 0) return [];
-  const title = isFirst
-    ? 'baton.toml asks for more than the defaults; the defaults apply until you adopt it'
-    : 'baton.toml differs from the rules in force, which still apply';
   const loosening = differences.filter(({ effect }) => effect === 'loosens');
-  const fields = joinFirst((loosening.length > 0 ? loosening : differences).map(({ field }) => field));
-  const context = `${loosening.length > 0 ? 'baton.toml is looser' : 'It loosens nothing'}: ${fields}`;
-  return [{ ...ONE, kind: 'runbook', title, context, next: 'baton runbook adopt' }];
+  const isLooser = loosening.length > 0;
+  const than = isFirst
+    ? 'the defaults; the defaults apply until you adopt it'
+    : 'the rules in force, which still apply';
+  const title = `baton.toml ${isLooser ? 'asks for more access than' : 'differs from'} ${than}`;
+  const fields = joinFirst((isLooser ? loosening : differences).map(({ field }) => field));
+  const context = `${isLooser ? 'baton.toml is looser' : 'It loosens nothing'}: ${fields}`;
+  return [{ ...ONE, kind: isLooser ? 'rules' : 'proposal', title, context, next: 'baton runbook adopt' }];
 }
 
 /** A daemon that keeps crashing. It runs now but may crash again. */

@@ -12,6 +12,7 @@ import { renderTemplate } from '../../protocol/text/render-template.ts';
 import { secretVariables } from '../../runbook/access.ts';
 import { DEFAULT_LIMITS } from '../../runbook/shape/limits-shape.ts';
 import { buildProtection } from '../../runbook/gates/protected-paths.ts';
+import { NO_FILES } from '../../runbook/gates/rule-files.ts';
 import { readPersonal } from '../../runbook/personal/read-personal.ts';
 import type { Caller } from '../../state/caller.ts';
 import type { Command } from '../../state/decide.ts';
@@ -156,7 +157,7 @@ export function sessionSettingsOf(
 ): SessionSettings {
   const runbook = rulebook.runbookFor(task);
   const { workspace, workflowCommands, limits, workflow, merge, git, envPass, sandbox, network, secrets } = runbook;
-  const prompts = rulebook.pinnedFor(task)?.prompts ?? null;
+  const { prompts, devcontainer } = rulebook.pinnedFor(task)?.files ?? NO_FILES;
   return {
     workspace,
     install: workflowCommands.install,
@@ -166,9 +167,9 @@ export function sessionSettingsOf(
     filters: git.filters,
     prompts,
     envPass,
-    access: { sandbox, network, secrets },
+    access: { sandbox, network, secrets, devcontainer },
     get protection() {
-      return buildProtection(runbook, prompts ?? {});
+      return buildProtection(runbook, prompts);
     },
   };
 }

@@ -64,14 +64,14 @@ export class Adoptions {
     if (pinned === undefined) return { ok: false, error: INVALID_RUNBOOK };
     const found = await this.#readCommitted(rulebook.inForce ?? pinned);
     if (!found.ok) return { ok: false, error: found.problem };
-    return { ok: true, proposal: { pinned, differences: rulebook.compare(pinned) }, committed: found.value };
+    return { ok: true, proposal: { pinned, differences: await rulebook.compare(pinned) }, committed: found.value };
   }
 
   /** Empty if the working file has errors, and before the first adoption if a person need not agree to it. */
   async readDifferences(): Promise<readonly RuleDifference[]> {
     const { project, working, rulebook } = this.#options;
     const pinned = await readWorkingRules(project.path, working.read(), project.ledger);
-    const differences = pinned === undefined ? [] : rulebook.compare(pinned);
+    const differences = pinned === undefined ? [] : await rulebook.compare(pinned);
     const isOpen = hasLoosening(differences) && !this.#options.isAgreed(working.read());
     return rulebook.inForce !== undefined || isOpen ? differences : [];
   }
@@ -136,11 +136,11 @@ export class Adoptions {
       const isSame =
         !besideSession &&
         pinned !== undefined &&
-        (committed?.pinned === undefined || compareRules(committed.pinned.fields, pinned.fields).length === 0);
+        (committed?.pinned === undefined || compareRules(committed.pinned.fields, pinned.fields, 'none').length === 0);
       const first = isSame ? pinned : committed?.pinned;
       if (first === undefined || !hasRules(first)) return;
       const isAgreed = first === pinned && this.#options.isAgreed(read);
-      if (!isAgreed && hasLoosening(rulebook.compare(first))) return;
+      if (!isAgreed && hasLoosening(await rulebook.compare(first))) return;
       // A session can commit too, but its commit must not loosen the gates of its own task.
       if (besideSession && state.tasks.size > 0 && rulebook.loosensFollowed(first.runbook)) return;
       await this.#adopt(first, committed, isAgreed ? `operator:${this.#options.operator}` : 'system:daemon');
@@ -172,7 +172,7 @@ export class Adoptions {
         return;
       }
       if (pinned.sha256 === adoption.committed) return;
-      const differences = compareRules(inForce.fields, pinned.fields);
+      const differences = await rulebook.compare(pinned);
       if (!hasLoosening(differences)) {
         await this.#adopt(pinned, committed, 'system:daemon');
         return;
@@ -248,7 +248,7 @@ function requireFound(found: GitResult<CommittedRules | undefined>): CommittedRu
 }
 
 function hasRules({ fields }: PinnedRunbook): boolean {
-  return compareRules(NO_RULES, fields).length > 0;
+  return compareRules(NO_RULES, fields, 'none').length > 0;
 }
 
 const NO_RULES = gateFieldsOf(NO_RUNBOOK);

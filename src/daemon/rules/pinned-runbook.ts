@@ -8,18 +8,20 @@ import { findBlob, storeBlob } from '../../ledger/snapshots-and-blobs.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
 import { buildRunbook } from '../../runbook/build/build-runbook.ts';
 import { examineRunbook } from '../../runbook/check/check-runbook.ts';
-import { type GateFields, gateFieldsOf, type Prompts } from '../../runbook/gates/gate-fields.ts';
-import { collectPrompts, openWorkingFiles, type PromptSource } from '../../runbook/read/prompts.ts';
+import { type GateFields, gateFieldsOf } from '../../runbook/gates/gate-fields.ts';
+import type { RuleFiles, Texts } from '../../runbook/gates/rule-files.ts';
 import { isRunbookPath, type ReadRunbook, RUNBOOK_PATHS } from '../../runbook/read/read-runbook.ts';
+import { collectPrompts, type FileSource, openWorkingFiles } from '../../runbook/read/rule-files.ts';
 import type { Runbook } from '../../runbook/runbook.ts';
 import { RUNBOOK_LIMITS } from '../../runbook/shape/fields.ts';
 import type { RunbookValue } from '../../runbook/shape/runbook-shape.ts';
+import { collectDevcontainer } from '../../sandbox/container/devcontainer.ts';
 
 export interface PinnedRunbook {
   readonly sha256: string;
   readonly text: string;
   readonly runbook: Runbook;
-  readonly prompts: Prompts;
+  readonly files: RuleFiles;
   readonly fields: GateFields;
   /** A possible credential was redacted, so an agent would get another value than the file has. */
   readonly holdsCredential: boolean;
@@ -30,11 +32,11 @@ const LEFT_OUT: ReadonlySet<string> = new Set(['$schema', 'store']);
 
 export function pinRunbook(
   value: RunbookValue,
-  prompts: Prompts,
+  files: RuleFiles,
   { sha256, secrets }: Pick<Ledger, 'sha256' | 'secrets'>,
 ): PinnedRunbook | undefined {
   const counted = Object.fromEntries(Object.entries(value).filter(([name]) => !LEFT_OUT.has(name)));
-  const content = canonicalJson({ v: 2, runbook: counted, prompts });
+  const content = canonicalJson({ v: 3, runbook: counted, ...files });
   if (!content.ok) return undefined;
   // Blobs are never deleted, so none may contain a credential.
   const redacted = canonicalJson(redactJson(JSON.parse(content.value) as JsonObject, secrets)); // oxlint-disable-line typescript/no-unsafe-type-assertion
@@ -57,10 +59,27 @@ export async function findPinned(
 
 /** Skips validation: the content was checked before it was stored, and its hash proves that it is unchanged. */
 function parsePinned(text: string, sha256: string): PinnedRunbook {
-  const { runbook: value, prompts } = JSON.parse(text) as { runbook: RunbookValue; prompts: Prompts }; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  const { runbook: value, prompts, devcontainer = {} } = JSON.parse(text) as Content; // oxlint-disable-line typescript/no-unsafe-type-assertion
   const runbook = buildRunbook(value);
   const holdsCredential = JSON.stringify(value).includes('[redacted:');
-  return { sha256, text, runbook, prompts, fields: gateFieldsOf(runbook, prompts), holdsCredential };
+  const files = { prompts, devcontainer };
+  return { sha256, text, runbook, files, fields: gateFieldsOf(runbook, files), holdsCredential };
+}
+
+interface Content {
+  readonly runbook: RunbookValue;
+  readonly prompts: Texts;
+  /** Since version 3. */
+  readonly devcontainer?: Texts;
+}
+
+/** Every file that the rules name. An adoption records them, and nothing reads them elsewhere. */
+async function collectFiles(runbook: Runbook, source: FileSource): Promise<RuleFiles> {
+  const [prompts, devcontainer] = await Promise.all([
+    collectPrompts(runbook, source),
+    collectDevcontainer(async (path) => source.read(path)),
+  ]);
+  return { prompts, devcontainer };
 }
 
 type Hashing = Pick<Ledger, 'sha256' | 'secrets'>;
@@ -71,7 +90,7 @@ export async function readWorkingRules(
   ledger: Hashing,
 ): Promise<PinnedRunbook | undefined> {
   if (!checked.ok) return undefined;
-  return pinRunbook(subject.value, await collectPrompts(checked.value, openWorkingFiles(projectDir)), ledger);
+  return pinRunbook(subject.value, await collectFiles(checked.value, openWorkingFiles(projectDir)), ledger);
 }
 
 export interface CommittedRules {
@@ -112,8 +131,8 @@ export async function readCommittedRules(
   if (readable.length === 0 || readable.length < texts.length) return none;
   const { checked, subject } = examineRunbook(readable);
   if (!checked.ok) return none;
-  const prompts = await collectPrompts(checked.value, committedPrompts(path, files));
-  return files.damage ?? { ok: true, value: { commit, pinned: pinRunbook(subject.value, prompts, ledger) } };
+  const named = await collectFiles(checked.value, openCommitted(path, files));
+  return files.damage ?? { ok: true, value: { commit, pinned: pinRunbook(subject.value, named, ledger) } };
 }
 
 async function findHere(path: string, into: string | undefined): Promise<CommittedPlace['shared']> {
@@ -122,7 +141,7 @@ async function findHere(path: string, into: string | undefined): Promise<Committ
 }
 
 /** A file outside the repository is the same for every commit. */
-function committedPrompts(projectDir: string, files: CommittedFiles): PromptSource {
+function openCommitted(projectDir: string, files: CommittedFiles): FileSource {
   return {
     read: async (path) => {
       if (path.startsWith('/') || path.split('/').includes('..')) return openWorkingFiles(projectDir).read(path);

@@ -4,6 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { Scratch } from '../../git/scratch.cases.ts';
 import { nodeVerifier } from '../../ledger/writer/keys.ts';
 import { examineRunbook } from '../../runbook/check/check-runbook.ts';
+import { NO_FILES } from '../../runbook/gates/rule-files.ts';
 import { type PinnedRunbook, pinRunbook } from './pinned-runbook.ts';
 import { Rulebook } from './rulebook.ts';
 
@@ -22,7 +23,7 @@ function open(name: string) {
 
 function pin(text: string, secrets: readonly string[] = []): PinnedRunbook {
   const { subject } = examineRunbook([{ path: 'baton.toml', text }]);
-  const pinned = pinRunbook(subject.value, {}, { sha256: nodeVerifier.sha256, secrets });
+  const pinned = pinRunbook(subject.value, NO_FILES, { sha256: nodeVerifier.sha256, secrets });
   if (pinned === undefined) throw new Error('not canonical');
   return pinned;
 }

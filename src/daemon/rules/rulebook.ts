@@ -5,16 +5,20 @@ import type { Entry } from '../../ledger/format/entry.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
 import { fieldOf } from '../../protocol/shape/read-unknown.ts';
 import type { WorkerPlan } from '../../protocol/run-plan.ts';
+import type { SandboxKind } from '../../protocol/sandbox.ts';
 import { commandNetworkOf, withDefaults } from '../../runbook/access.ts';
 import { buildRunbook } from '../../runbook/build/build-runbook.ts';
 import { compareRules, hasLoosening, type RuleDifference } from '../../runbook/gates/compare-rules.ts';
 import { describeLoosening } from '../../runbook/gates/describe-difference.ts';
-import { gateFieldsOf } from '../../runbook/gates/gate-fields.ts';
+import { type GateFields, gateFieldsOf } from '../../runbook/gates/gate-fields.ts';
 import type { GateValue } from '../../runbook/gates/gate-value.ts';
+import { NO_FILES } from '../../runbook/gates/rule-files.ts';
 import { withLibrary } from '../../runbook/library.ts';
 import { readPersonal } from '../../runbook/personal/read-personal.ts';
 import { workerPlans } from '../../runbook/plan.ts';
 import type { CiCheck, Runbook, RunbookProblem } from '../../runbook/runbook.ts';
+import { findDevcontainer } from '../../sandbox/container/devcontainer.ts';
+import { resolveAuto } from '../../sandbox/survey.ts';
 import { hasSessions } from '../../state/adopt-runbook.ts';
 import { findAdoption, type Rules, runbooksInUse } from '../../state/rules.ts';
 import type { State } from '../../state/state.ts';
@@ -38,6 +42,8 @@ export class Rulebook {
   readonly #options: RulebookOptions;
   #state: Pick<State, 'adopted' | 'tasks' | 'agents'> = { adopted: new Map(), tasks: new Map(), agents: new Map() };
   #followed: Runbook | undefined;
+  /** What the mode `auto` gives without an image, as far as it is known. */
+  #auto: SandboxKind = 'none';
   #pulls: Rules['pulls'];
   #looks = 0;
 
@@ -67,7 +73,7 @@ export class Rulebook {
   loosensFollowed(runbook: Runbook): boolean {
     const followed = this.#followed;
     if (followed === undefined || followed === runbook) return false;
-    return hasLoosening(compareRules(gateFieldsOf(followed), gateFieldsOf(runbook)));
+    return hasLoosening(compareRules(gateFieldsOf(followed), gateFieldsOf(runbook), this.#auto));
   }
 
   get hasSessions(): boolean {
@@ -77,6 +83,7 @@ export class Rulebook {
   /** Loads the runbooks that the state refers to. Returns the hash of one that the store has lost. */
   async load(ledger: Ledger, state: State): Promise<string | undefined> {
     this.#state = state;
+    this.#auto = await resolveAuto(this.#options.env, false);
     const asked = [...state.decisions.values()].flatMap(({ adopts, result }) =>
       adopts === null || result !== null ? [] : [adopts.sha256],
     );
@@ -125,15 +132,17 @@ export class Rulebook {
   }
 
   /** Compares a proposal with the rules in force, or with the defaults before the first adoption. */
-  compare({
-    runbook,
-    prompts,
-    fields,
-  }: Pick<PinnedRunbook, 'runbook' | 'prompts' | 'fields'>): readonly RuleDifference[] {
+  async compare({ runbook, files }: Proposed): Promise<readonly RuleDifference[]> {
     const { inForce } = this;
-    if (inForce !== undefined) return compareRules(inForce.fields, fields);
-    const asked = gateFieldsOf(this.#withDefaults(runbook), prompts);
-    return compareRules(gateFieldsOf(this.#withDefaults(NO_RUNBOOK)), asked, 'first');
+    const hasImage = namesImage(runbook) || findDevcontainer(files.devcontainer) !== undefined;
+    const auto = await resolveAuto(this.#options.env, hasImage);
+    const before = this.#fieldsOf(inForce ?? { runbook: NO_RUNBOOK, files: NO_FILES });
+    return compareRules(before, this.#fieldsOf({ runbook, files }), auto, inForce === undefined ? 'first' : 'next');
+  }
+
+  /** With the person's own defaults, which decide about the sandbox of what the runbook leaves open. */
+  #fieldsOf({ runbook, files }: Proposed): GateFields {
+    return gateFieldsOf(this.#withDefaults(runbook), files);
   }
 
   #withDefaults(runbook: Runbook): Runbook {
@@ -171,6 +180,12 @@ export class Rulebook {
   #ofPulls(): Pick<Rules, 'pulls'> {
     return this.#pulls === undefined ? {} : { pulls: this.#pulls };
   }
+}
+
+type Proposed = Pick<PinnedRunbook, 'runbook' | 'files'>;
+
+function namesImage({ sandbox, agents }: Runbook): boolean {
+  return [sandbox, ...[...agents.values()].map((agent) => agent.sandbox)].some((plan) => plan?.image !== undefined);
 }
 
 export const NO_RUNBOOK = buildRunbook({});

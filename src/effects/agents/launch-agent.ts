@@ -9,9 +9,9 @@ import { allowedEnvironment } from '../../protocol/environment.ts';
 import type { Judge } from '../../protocol/handoff/judge.ts';
 import { type AgentPlan, isModelClient } from '../../protocol/run-plan.ts';
 import { renderTemplate, type TemplateContext } from '../../protocol/text/render-template.ts';
-import { promptKey, type Prompts } from '../../runbook/gates/gate-fields.ts';
+import { fileKey, type Texts } from '../../runbook/gates/rule-files.ts';
 import { resolvePromptPath } from '../../runbook/library.ts';
-import { isShellAgent } from '../../runbook/plan.ts';
+import { isShellAgent, scriptOf } from '../../runbook/plan.ts';
 import { renderFence } from '../../state/packet/render-packet.ts';
 import { type AgentRun, isAttached } from '../../state/runs/agent-run.ts';
 import { agentFiles, type Launch } from '../../supervisor/contract.ts';
@@ -33,8 +33,8 @@ export interface StartedAgent {
   readonly owes: readonly string[];
   /** The session ends with an exit signal, which the supervisor also looks for in its output. */
   readonly usesExitSignals: boolean;
-  /** The pinned prompt files of a task. Null for a run without a task, which reads them from the project. */
-  readonly prompts: Prompts | null;
+  /** The prompts and scripts that were adopted. */
+  readonly prompts: Texts;
   /** Absent unless the session judges. */
   readonly judge?: Judge;
   /** Variables of the daemon that every process of the project gets. */
@@ -66,6 +66,9 @@ export function launchAgent(started: StartedAgent, context: EffectContext, progr
   const filled = fillIn(started, { hasConversation: conversation !== null, held }, context);
   if (!filled.ok) return filled;
   const cwd = resolveWithin(workplace, filled.plan.cwd);
+  const named = scriptOf(filled.plan.run);
+  const script = named === undefined ? undefined : findText('script', named, started.prompts);
+  if (script?.ok === false) return script;
   const user = readUserSetup(filled.plan.run, { ...context.env, ...filled.plan.env });
   const prepared = prepareAgent(filled.plan, {
     agentId: run.id,
@@ -75,11 +78,11 @@ export function launchAgent(started: StartedAgent, context: EffectContext, progr
     conversation,
     stateDir,
     cwd,
-    projectDir: context.path,
     programs,
     isAttached: isAttached(run),
     ...(user === undefined ? {} : { user }),
     injected: started.injected ?? [],
+    ...(script === undefined ? {} : { script: script.text }),
   });
   if (!prepared.ok) return prepared;
   const { reads = [], writes = [], program, commands = [], ...parts } = prepared.launch;
@@ -159,13 +162,9 @@ function fillIn(started: StartedAgent, before: EarlierProcesses, context: Effect
   };
   const prompt = reasons.length > 0 ? ({ ok: true, text: null } as const) : readPrompt(plan, context.path, prompts);
   if (!prompt.ok) return prompt;
-  const isUnpinned = prompt.isUnpinned === true;
   const filledPrompt =
-    prompt.text === null
-      ? null
-      : fill(prompt.text, 'none', isUnpinned ? withAllowedEnvironment(started, context) : templates);
-  if (reasons.length > 0)
-    return { ok: false, reason: `${reasons.join('; ')}${isUnpinned ? UNPASSED_VARIABLE_HINT : ''}` };
+    prompt.text === null ? null : fill(prompt.text, 'none', withAllowedEnvironment(started, context));
+  if (reasons.length > 0) return { ok: false, reason: `${reasons.join('; ')}${UNPASSED_VARIABLE_HINT}` };
   const notedPrompt = run.note === undefined ? filledPrompt : appendNote(filledPrompt, run.note);
   const message = run.resume?.message ?? null;
   const filledMessage = message === null ? null : fillMessage(run.plan, message, templates);
@@ -182,15 +181,14 @@ function appendNote(prompt: string | null, note: string): string {
 }
 
 /**
- * The values for a prompt file that is read from the project when the agent starts. Other agents can edit that file, so
- * it may name only variables that the agent gets anyway: otherwise `${env.AWS_SECRET_ACCESS_KEY}` would put the key
- * into a conversation.
+ * The values for a prompt. A change of a prompt needs nobody in a sandbox, so it may name only variables that the agent
+ * gets anyway: otherwise `${env.AWS_SECRET_ACCESS_KEY}` would put the key into a conversation.
  */
 function withAllowedEnvironment({ run, templates, envPass }: StartedAgent, { env }: EffectContext): TemplateContext {
   return { ...templates, env: allowedEnvironment(env, [...envPass, ...(run.plan.env_pass ?? [])]).passed };
 }
 
-const UNPASSED_VARIABLE_HINT = ' (a prompt file names only variables that pass to its agent: see env_pass)';
+const UNPASSED_VARIABLE_HINT = ' (a prompt names only variables that pass to its agent: see env_pass)';
 
 /** Puts messages that the earlier process did not receive first, unless the new message repeats one. */
 function joinUndelivered(held: readonly HeldMessage[], message: string | null): string | null {
@@ -217,24 +215,25 @@ function firstMessage(
 const CONTINUE =
   'Continue where you stopped. When the work is done, signal completion; if you cannot continue, escalate and say why.';
 
+/** Reads nothing of the project: its files may have changed since they were adopted. */
 function readPrompt(
   { prompt, prompt_file: file }: AgentPlan,
   path: string,
-  prompts: Prompts | null,
-): { readonly ok: true; readonly text: string | null; readonly isUnpinned?: true } | LaunchRefusal {
+  prompts: Texts,
+): { readonly ok: true; readonly text: string | null } | LaunchRefusal {
   if (file === undefined) return { ok: true, text: prompt ?? null };
-  // An agent under a claim gets the adopted prompt, even if the file has changed since.
-  if (prompts !== null && !file.startsWith('baton:')) {
-    const text = prompts[promptKey(file)] ?? null;
-    if (text !== null) return { ok: true, text };
-    return { ok: false, reason: `its prompt ${file} is not part of the adopted runbook: baton runbook adopt` };
-  }
-  try {
-    return { ok: true, text: readFileSync(resolvePromptPath(path, file), 'utf8'), isUnpinned: true };
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return { ok: false, reason: `its prompt cannot be read: ${why}` };
-  }
+  if (!file.startsWith('baton:')) return findText('prompt', file, prompts);
+  return { ok: true, text: readFileSync(resolvePromptPath(path, file), 'utf8') };
+}
+
+function findText(
+  what: string,
+  file: string,
+  prompts: Texts,
+): { readonly ok: true; readonly text: string } | LaunchRefusal {
+  const text = prompts[fileKey(file)] ?? null;
+  if (text !== null) return { ok: true, text };
+  return { ok: false, reason: `its ${what} ${file} is not part of the adopted runbook: baton runbook adopt` };
 }
 
 function readConversation(path: string): string | null {

@@ -149,7 +149,7 @@ function selectStartedAgent(
     author,
     owes: standingOf(state, run.id, flag).missing,
     usesExitSignals: usesExitProtocol(task, flag),
-    prompts: run.task === null ? null : settings.prompts,
+    prompts: settings.prompts,
     envPass: settings.envPass ?? [],
     access: settings.access,
     git: gitOf(run, state, context),

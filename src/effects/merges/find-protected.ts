@@ -117,7 +117,7 @@ async function findUsed(
 }
 
 /** The programs that are files in this commit, and what they import from their folders. */
-async function findPrograms(
+export async function findPrograms(
   files: CommittedFiles,
   all: readonly CommittedFile[],
   programs: readonly string[],

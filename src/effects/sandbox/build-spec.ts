@@ -28,7 +28,7 @@ import type { EffectContext } from '../context.ts';
 import { chooseImage } from './choose-image.ts';
 import type { ChosenSandbox } from './choose-sandbox.ts';
 import { NODE_MOUNT } from './node-inside.ts';
-import { type CacheUse, layersOf, makeOwnFolders } from './own-folders.ts';
+import { type CacheUse, type CommandCache, layersOf, makeOwnFolders } from './own-folders.ts';
 import { filesInForce, findOtherHome, linkedFolders, outsideSockets, ownConfiguration } from './project-paths.ts';
 import { findAccessProblem, makeHome, placePrivateGit } from './user-place.ts';
 
@@ -53,7 +53,7 @@ export interface ConfinedProcess {
 }
 
 /** A command of the project: what it writes outside its own folders is dropped. */
-export type ConfinedCommand = ConfinedProcess & { readonly cacheUse: Exclude<CacheUse, 'sessions'> };
+export type ConfinedCommand = ConfinedProcess & { readonly cacheUse: CommandCache };
 
 export type SpecResult<Spec extends SandboxSpec = SandboxSpec> =
   | { readonly ok: true; readonly spec: Spec }
@@ -131,7 +131,7 @@ export async function buildSpec(
   const engine =
     kind === 'container' && choice.survey?.container.works === true ? choice.survey.container.engine : null;
   if (user !== null) makeHome(written.home, mounts, machine.home);
-  const image = engine === null ? undefined : await chooseImage(plan, engine, given, context);
+  const image = engine === null ? undefined : await chooseImage(choice, engine, given, context);
   if (image?.ok === false) return image;
   const spec: SandboxSpec = {
     kind,
@@ -169,7 +169,7 @@ export async function buildSpec(
     },
     notes: [...choice.notes, ...notes, ...uncopied, ...given.notes, ...(image?.notes ?? [])],
   };
-  if (given.cacheUse === 'sessions') return { ok: true, spec };
+  if ('session' in given.cacheUse) return { ok: true, spec };
   const ofGit =
     git.value === null ? [] : privateGitMounts(git.value).flatMap((mount) => ('from' in mount ? [mount.from] : []));
   const writable = [given.folder, given.runFolder, ...ofGit];

@@ -1,13 +1,16 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { makeCheckout, removeCheckout } from '../../git/checkout/make-checkout.ts';
+import { gitText } from '../../git/run-git.ts';
 import { allowedEnvironment } from '../../protocol/environment.ts';
 import type { ContainerEngine, ContainerSpec, Mount } from '../../protocol/sandbox.ts';
-import type { SandboxSettings } from '../../runbook/access.ts';
-import { DEVCONTAINER_PATHS, type Devcontainer, parseDevcontainer } from '../../sandbox/container/devcontainer.ts';
+import type { FoundDevcontainer } from '../../sandbox/container/devcontainer.ts';
 import { devcontainerMounts } from '../../sandbox/container/devcontainer-mounts.ts';
 import { fillRemoteEnv } from '../../sandbox/container/fill-variables.ts';
-import { prepareImage } from '../../sandbox/container/prepare-image.ts';
+import { type ImageSource, prepareImage } from '../../sandbox/container/prepare-image.ts';
 import type { EffectContext } from '../context.ts';
+import { findMainOf } from '../sessions/workplace.ts';
+import type { ChosenSandbox } from './choose-sandbox.ts';
 
 export type ChosenImage =
   | {
@@ -19,38 +22,60 @@ export type ChosenImage =
     }
   | { readonly ok: false; readonly reason: string };
 
-/**
- * Reads the devcontainer from the main checkout, because a branch must not choose its own sandbox. Undefined if there
- * is none.
- */
-export function findDevcontainer(path: string): Devcontainer | undefined {
-  const found = DEVCONTAINER_PATHS.find((each) => existsSync(join(path, each)));
-  const parsed = found === undefined ? undefined : parseDevcontainer(found, readFileSync(join(path, found), 'utf8'));
-  return parsed?.ok === true && parsed.devcontainer.source !== null ? parsed.devcontainer : undefined;
-}
-
-/** Returns the image of a session, pulled or built if needed: `sandbox.image`, else the repository's devcontainer. */
+/** Returns the image of a session, pulled or built if needed: `sandbox.image`, else the adopted devcontainer. */
 export async function chooseImage(
-  { image, read, write }: SandboxSettings,
+  { plan: { image, read, write }, devcontainer }: ChosenSandbox,
   engine: ContainerEngine,
   { folder: worktree, runFolder }: { readonly folder: string; readonly runFolder: string },
-  { path, stateDir, projectId, env }: EffectContext,
+  context: EffectContext,
 ): Promise<ChosenImage> {
-  const devcontainer = image === undefined ? findDevcontainer(path) : undefined;
-  const source = image === undefined ? devcontainer?.source : { image };
-  if (!source) return { ok: false, reason: 'sandbox = "container" needs an image: set sandbox.image' };
+  const { stateDir, projectId, env } = context;
+  const used = image === undefined ? devcontainer : undefined;
+  const source = image === undefined ? await findSource(devcontainer, context) : { image };
+  if ('reason' in source) return { ok: false, reason: source.reason };
   const log = join(stateDir, 'images', `${projectId}.log`);
-  const prepared = await prepareImage({ engine, source, folder: path, log });
+  const prepared = await prepareImage({ engine, source, log });
   if (!prepared.ok) return prepared;
   const variables = { local: allowedEnvironment(env).passed, container: prepared.env, worktree };
-  const mounts = devcontainerMounts(devcontainer?.mounts ?? [], { variables, project: projectId, read, write });
-  const remote = fillRemoteEnv(devcontainer?.remoteEnv ?? {}, variables);
+  const mounts = devcontainerMounts(used?.mounts ?? [], { variables, project: projectId, read, write });
+  const remote = fillRemoteEnv(used?.remoteEnv ?? {}, variables);
   return {
     ok: true,
     container: { engine, source: { image: prepared.image }, args: mounts.args },
     mounts: mounts.mounts,
     env: withShims({ PATH: prepared.env['PATH'] ?? DEFAULT_PATH, ...remote.env }, runFolder),
-    notes: [...(devcontainer?.notes ?? []), ...mounts.notes, ...remote.notes],
+    notes: [...(used?.notes ?? []), ...mounts.notes, ...remote.notes],
+  };
+}
+
+type FoundSource = { readonly image: string } | ImageSource | { readonly reason: string };
+
+/** Files that a build copies come from the main branch, where a person has agreed to them; sessions write elsewhere. */
+async function findSource(devcontainer: FoundDevcontainer | undefined, context: EffectContext): Promise<FoundSource> {
+  const { source = null, dockerfile = null } = devcontainer ?? {};
+  if (source === null) return { reason: 'sandbox = "container" needs an image: set sandbox.image' };
+  if ('image' in source) return source;
+  const { build } = source;
+  if (dockerfile === null)
+    return { reason: `${build.dockerfile} is not part of the adopted runbook: baton runbook adopt` };
+  const main = await findMainOf(null, context);
+  const own = main.ok ? await context.ownRepository.with(main.value.sha) : main;
+  if (!main.ok || !own.ok) return { reason: `the image cannot be built: ${own.ok ? '' : own.problem.message}` };
+  const { name, sha } = main.value;
+  const tree = await gitText(['rev-parse', `${sha}:${build.context === '.' ? '' : build.context}`], { cwd: own.value });
+  if (!tree.ok) return { reason: `the image cannot be built: ${name} has no folder ${build.context}` };
+  const folder = join(context.stateDir, 'checkouts', `image-${randomUUID()}`);
+  return {
+    build,
+    dockerfile,
+    tree: tree.value,
+    checkOut: async () => {
+      const { filters } = context.settingsFor(null);
+      const request = { sha, base: sha, filters, main: { name, sha }, stateDir: context.stateDir };
+      const made = await makeCheckout(own.value, request, folder);
+      if (!made.ok) return { ok: false, reason: made.problem.message };
+      return { ok: true, folder, remove: async () => removeCheckout(folder) };
+    },
   };
 }
 

@@ -2,11 +2,11 @@ import type { AgentPlan } from '../../protocol/run-plan.ts';
 import type { SandboxKind, SandboxRecord } from '../../protocol/sandbox.ts';
 import { sandboxOf, type SandboxSettings } from '../../runbook/access.ts';
 import { chooseMode } from '../../sandbox/choose-mode.ts';
+import { findDevcontainer, type FoundDevcontainer } from '../../sandbox/container/devcontainer.ts';
 import type { SandboxSurvey } from '../../sandbox/survey.ts';
 import { surveySandboxes } from '../../sandbox/survey.ts';
 import type { EffectContext, SessionSettings } from '../context.ts';
 import { describeRaised, findBelowFloor, raiseMode } from './apply-floor.ts';
-import { findDevcontainer } from './choose-image.ts';
 
 export interface ChosenSandbox {
   readonly ok: true;
@@ -14,6 +14,8 @@ export interface ChosenSandbox {
   readonly notes: readonly string[];
   readonly plan: SandboxSettings;
   readonly survey: SandboxSurvey | null;
+  /** The adopted devcontainer. */
+  readonly devcontainer: FoundDevcontainer | undefined;
 }
 
 export type SandboxChoice = ChosenSandbox | { readonly ok: false; readonly reason: string };
@@ -25,20 +27,21 @@ export type SandboxChoice = ChosenSandbox | { readonly ok: false; readonly reaso
 export async function chooseSandbox(
   access: SessionSettings['access'],
   agent: Pick<AgentPlan, 'sandbox'> | undefined,
-  { env, path, personal }: Pick<EffectContext, 'env' | 'path' | 'personal'>,
+  { env, personal }: Pick<EffectContext, 'env' | 'personal'>,
 ): Promise<SandboxChoice> {
   if (personal.problem !== null) return { ok: false, reason: personal.problem };
   const asked = sandboxOf(access, agent);
   const plan = { ...asked, mode: raiseMode(asked.mode, personal) };
-  if (plan.mode === 'none') return { ok: true, kind: 'none', notes: [], plan, survey: null };
-  const hasImage = plan.image !== undefined || findDevcontainer(path)?.source !== undefined;
+  const devcontainer = findDevcontainer(access.devcontainer);
+  if (plan.mode === 'none') return { ok: true, kind: 'none', notes: [], plan, survey: null, devcontainer };
+  const hasImage = plan.image !== undefined || devcontainer !== undefined;
   const survey = await surveySandboxes(env, plan.mode === 'container' || (plan.mode === 'auto' && hasImage));
   const chosen = chooseMode(plan.mode, survey, hasImage);
   if (!chosen.ok) return { ok: false, reason: `${chosen.problem.message}. ${chosen.problem.hint}` };
   const tooWeak = findBelowFloor(chosen.kind, personal);
   if (tooWeak !== undefined) return { ok: false, reason: tooWeak };
   const raised = plan.mode === asked.mode ? [] : [describeRaised(asked.mode, chosen.kind, personal)];
-  return { ...chosen, notes: [...raised, ...chosen.notes], plan, survey };
+  return { ...chosen, notes: [...raised, ...chosen.notes], plan, survey, devcontainer };
 }
 
 /** The record for a process that runs with the user's rights. */

@@ -12,10 +12,12 @@ export function outsideSockets(stateDir: string): readonly string[] {
   return socket === undefined || socket === stateFiles(stateDir).socket ? [] : [socket];
 }
 
-/** The files of the main checkout that decide what starts: the runbook with its prompts, and git's own. */
+/** The files of the main checkout that decide what starts: the runbook with what it names, and git's own. */
 export function filesInForce({ sessions }: EffectContext, mainTop: string, commonDir: string): readonly string[] {
-  const prompts = Object.keys(sessions.prompts ?? {}).map((path) => resolve(mainTop, path));
-  const own = [...FILES_IN_FORCE.map((path) => join(mainTop, path)), ...prompts];
+  const named = Object.keys({ ...sessions.prompts, ...sessions.access.devcontainer }).map((path) =>
+    resolve(mainTop, path),
+  );
+  const own = [...FILES_IN_FORCE.map((path) => join(mainTop, path)), ...named];
   return [...own, join(commonDir, 'config'), join(commonDir, 'hooks')];
 }
 

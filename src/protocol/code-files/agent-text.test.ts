@@ -22,7 +22,14 @@ it.each([
   ['a character that ends a line for some', 'color: pink\u2028hooks: x'],
   ['a carriage return', 'color: pink\rhooks: x'],
   ['a second document', 'color: pink\n--- \nhooks: x'],
-])('but not with %s', (_, by) => expect(isAgentText(PATH, TEXT.replace('color: pink', () => by))).toBe(false));
+])('but not with %s', (_, by) =>
+  expect(
+    isAgentText(
+      PATH,
+      TEXT.replace('color: pink', () => by),
+    ),
+  ).toBe(false),
+);
 
 it.each([
   ['.claude/settings.json', '{}'],

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { checkRunbook } from '../check/check-runbook.ts';
-import { compareRules, hasLoosening } from './compare-rules.ts';
+import type { SandboxKind } from '../../protocol/sandbox.ts';
+import { compareRules as compareOn, hasLoosening, type Occasion, type RuleDifference } from './compare-rules.ts';
 import { describeLoosening } from './describe-difference.ts';
-import { gateFieldsOf, type GateFields, type Prompts } from './gate-fields.ts';
+import { gateFieldsOf, type GateFields } from './gate-fields.ts';
+import type { RuleFiles, Texts } from './rule-files.ts';
 
 const BASE = `
 [ci]
@@ -52,10 +54,15 @@ run = { agent = "maker" }
 
 const PROMPTS = { 'prompts/judge.md': 'Be strict.' };
 
-function fieldsOf(text: string, prompts: Prompts = PROMPTS, more: { path: string; text: string }[] = []): GateFields {
+function fieldsOf(text: string, prompts: Texts = PROMPTS, more: { path: string; text: string }[] = []): GateFields {
   const checked = checkRunbook([{ path: 'baton.toml', text }, ...more]);
   if (!checked.ok) throw new Error(checked.problems.map(({ message }) => message).join('\n'));
-  return gateFieldsOf(checked.value, prompts);
+  return gateFieldsOf(checked.value, { prompts, devcontainer: {} });
+}
+
+/** On a machine on which bubblewrap works. */
+function compareRules(before: GateFields, after: GateFields, occasion?: Occasion): readonly RuleDifference[] {
+  return compareOn(before, after, 'bubblewrap', occasion);
 }
 
 function edited(from: string, to: string): string {
@@ -64,7 +71,7 @@ function edited(from: string, to: string): string {
 }
 
 /** Each difference as `field effect`. */
-function compare(text: string, prompts?: Prompts, more?: { path: string; text: string }[]): string[] {
+function compare(text: string, prompts?: Texts, more?: { path: string; text: string }[]): string[] {
   return compareRules(fieldsOf(BASE), fieldsOf(text, prompts, more)).map(({ field, effect }) => `${field} ${effect}`);
 }
 
@@ -353,6 +360,65 @@ describe('what runs outside of a sandbox, or leaves the machine', () => {
     const first = compareRules(fieldsOf('', {}), fieldsOf(`${added}\n`, {}), 'first');
     expect(first.flatMap(({ field: each, effect }) => (effect === 'loosens' ? [each] : []))).toEqual([field]);
   });
+});
+
+describe('what `auto` gives on this machine', () => {
+  const loosened = (before: GateFields, after: GateFields, auto: SandboxKind, occasion?: Occasion): readonly string[] =>
+    compareOn(before, after, auto, occasion).flatMap(({ field, effect }) => (effect === 'loosens' ? [field] : []));
+  const file = 'prompts/maker.md';
+  const played = BASE.replace('run = "codex"', 'run = "scripted play.yaml"');
+  const told = BASE.replace('prompt = "Make it."', `prompt_file = "${file}"`);
+  const texts = (text: string): Texts => ({ ...PROMPTS, [file]: text, 'play.yaml': text });
+
+  it.each<[string, GateFields, GateFields, string]>([
+    ['the program of an agent', fieldsOf(BASE), fieldsOf(BASE.replace('run = "codex"', 'run = "./mine"')), 'agents.maker.run'],
+    ['its prompt', fieldsOf(BASE), fieldsOf(BASE.replace('Make it.', 'Make it so.')), 'agents.maker.prompt'],
+    ['its prompt file', fieldsOf(told, texts('a')), fieldsOf(told, texts('b')), 'agents.maker.prompt'],
+    ['its script', fieldsOf(played, texts('a')), fieldsOf(played, texts('b')), 'agents.maker.script'],
+    ['how a worktree is set up', fieldsOf(BASE), fieldsOf(`${BASE}[workspace]\nsetup = "npm ci"\n`), 'workspace.setup'],
+    ['a check', fieldsOf(''), fieldsOf('[[ci.required]]\nname = "test"\nrun = "make"\n'), 'ci.required.test'],
+  ])('none: a person agrees to %s', (_, before, after, field) => {
+    expect(loosened(before, after, 'none')).toEqual([field]);
+    expect(loosened(before, after, 'bubblewrap')).toEqual([]);
+    expect(loosened(before, after, 'user')).toEqual([]);
+  }); // prettier-ignore
+
+  it('none: a person agrees to the agents of the first runbook', () => {
+    const agents = fieldsOf('[agents.a]\nrun = "claude"\nprompt_file = "prompts/maker.md"\n', texts('a'));
+    expect(loosened(fieldsOf(''), agents, 'none', 'first')).toEqual(['agents.a.prompt', 'agents.a.run']);
+    expect(loosened(fieldsOf(''), agents, 'bubblewrap', 'first')).toEqual([]);
+  });
+
+  it('is not asked where the mode is written', () => {
+    const runs = (mode: string, run: string): GateFields =>
+      fieldsOf(`sandbox = "${mode}"\n[agents.a]\nrun = "${run}"\n`);
+    expect(loosened(runs('bubblewrap', 'x'), runs('bubblewrap', 'y'), 'none')).toEqual([]);
+    expect(loosened(runs('none', 'x'), runs('none', 'y'), 'bubblewrap')).toEqual(['agents.a.run']);
+  });
+
+  it('a container: a person agrees to the devcontainer, and elsewhere it has no effect', () => {
+    const withImage = (files: RuleFiles['devcontainer'], mode = 'auto'): GateFields => {
+      const checked = checkRunbook([{ path: 'baton.toml', text: `sandbox = "${mode}"` }]);
+      if (!checked.ok) throw new Error(checked.problems[0].message);
+      return gateFieldsOf(checked.value, { prompts: {}, devcontainer: files });
+    };
+    const [one, two] = [{ '.devcontainer.json': '{"image":"a"}' }, { '.devcontainer.json': '{"image":"b"}' }];
+    const field = ['sandbox.devcontainer'];
+    expect(loosened(withImage({}), withImage(one), 'container', 'first')).toEqual(field);
+    expect(loosened(withImage(one), withImage(two), 'container')).toEqual(field);
+    expect(loosened(withImage(one), withImage({ ...one, Dockerfile: 'FROM x' }), 'container')).toEqual(field);
+    expect(loosened(withImage(one), withImage(two), 'bubblewrap')).toEqual([]);
+    expect(loosened(withImage(one), withImage(one, 'container'), 'bubblewrap')).toEqual(field);
+    expect(loosened(withImage(one, 'container'), withImage(two, 'container'), 'bubblewrap')).toEqual(field);
+  });
+});
+
+it('a variable of the daemon in a command needs a person also in a sandbox', () => {
+  const text = (run: string): GateFields => fieldsOf(`[agents.a]\nrun = ${JSON.stringify(run)}\n`);
+  expect(hasLoosening(compareRules(text('./x'), text('./x ${env.TOKEN}')))).toBe(true);
+  expect(hasLoosening(compareRules(fieldsOf(''), text('./x ${env.TOKEN}'), 'first'))).toBe(true);
+  expect(hasLoosening(compareRules(text('./x ${env.TOKEN}'), text('./y ${env.TOKEN}')))).toBe(false);
+  expect(hasLoosening(compareRules(text('./x'), text('./y ${task.id}')))).toBe(false);
 });
 
 describe('the first runbook, compared with the defaults', () => {

@@ -1,3 +1,4 @@
+import type { SandboxKind } from '../../protocol/sandbox.ts';
 import { ALWAYS_PASSED, createNameMatcher } from '../../protocol/environment.ts';
 import type { GateFields } from './gate-fields.ts';
 import type { GateValue } from './gate-value.ts';
@@ -7,6 +8,8 @@ export interface FieldChange {
   readonly was: GateValue;
   readonly is: GateValue;
   readonly occasion: 'first' | 'next';
+  /** What the mode `auto` gives on this machine. */
+  readonly auto: SandboxKind;
   readonly before: GateFields;
   readonly valueAfter: (field: string) => GateValue;
 }
@@ -19,7 +22,7 @@ export function mayChange(change: FieldChange, after: GateFields): boolean {
   const { field, was, is, occasion } = change;
   if (FREE.test(field)) return true;
   if (LISTS.test(field)) return hasNoMore(was, is);
-  if (IN_SANDBOX.has(field)) return change.valueAfter('sandbox.mode') !== 'none';
+  if (IN_SANDBOX.has(field)) return !isUnconfined(change, 'sandbox.mode');
   if (field === 'notify.webhook') return is === null;
   const [, kind = '', section = ''] = /^((?:agents|pipelines|commands)\.)("(?:[^"\\]|\\.)*"|[^.]+)/.exec(field) ?? [];
   if (kind === 'commands.') return true;
@@ -57,10 +60,11 @@ function mayAgentChange(change: FieldChange, after: GateFields, section: string)
   const added = !before.has(`${section}.run`);
   if (!after.has(`${section}.run`)) return isFreeJudge(change, after, section);
   if (name === 'env') return (added || (was === null && !isOutside(change, section))) && redirectsNothing(is);
-  if (added) return name !== 'run' || !isOutside(change, section) || occasion === 'first';
+  if (addsEnvironment(was, is)) return false;
+  if (added) return !DRIVES.test(name) || !isOutside(change, section);
   if (name === 'role' || /^(?:requires|budget\.|timeout_ms|max_concurrency)/.test(name)) return occasion === 'first';
   if (!isFreeJudge(change, after, section)) return false;
-  return !RUNS.test(name) || !isOutside(change, section);
+  return !DRIVES.test(name) || !isOutside(change, section);
 }
 
 /**
@@ -79,12 +83,24 @@ const OF_CLIENTS =
   /^(?:ANTHROPIC|AWS|AZURE|CLAUDE|CLOUD_ML|CODEX|CODE_ASSIST|COPILOT|GEMINI|GITHUB|GOOGLE|GROK|OPENAI|VERTEX)_(?!(?:.*_)?MODEL$)/i;
 const namesPlace = createNameMatcher(ALWAYS_PASSED.filter((name) => name !== 'TZ'));
 
-/** Fields with a command or a folder for it. A prompt is a text, which only an agent in its sandbox follows. */
-const RUNS = /^(?:run|cwd|acp|on_)/;
+/** Fields with a command, a folder for it, or a text that a program follows. */
+const DRIVES = /^(?:run|cwd|acp|on_|prompt|script)/;
+
+/** A variable of the daemon, which a template carries into the session. */
+function addsEnvironment(was: GateValue, is: GateValue): boolean {
+  const namesOf = (value: GateValue): readonly string[] => JSON.stringify(value).match(/\$\{env\.[^}]*\}/g) ?? [];
+  const known = namesOf(was);
+  return namesOf(is).some((name) => !known.includes(name));
+}
 
 /** An agent without a sandbox. The field that takes it away is a difference of its own. */
-function isOutside({ valueAfter }: FieldChange, section: string): boolean {
-  return valueAfter(`${section}.sandbox.mode`) === 'none';
+function isOutside(change: FieldChange, section: string): boolean {
+  return isUnconfined(change, `${section}.sandbox.mode`);
+}
+
+export function isUnconfined({ valueAfter, auto }: Pick<FieldChange, 'valueAfter' | 'auto'>, field: string): boolean {
+  const mode = valueAfter(field);
+  return (mode === 'auto' ? auto : mode) === 'none';
 }
 
 /** The agent that judges must stay the same. Only the first runbook may replace a built-in model by another agent. */

@@ -1,18 +1,17 @@
 import { createHash } from 'node:crypto';
-import { posix } from 'node:path';
 import type { AgentPlan, BudgetPlan, PipelinePlan, Requirement } from '../../protocol/run-plan.ts';
 import { withLibrary } from '../library.ts';
+import { scriptOf } from '../plan.ts';
 import type { CiCheck, CommandDefinition, Runbook, WorkerDefinition } from '../runbook.ts';
 import { agentAccess, projectAccess } from './access-fields.ts';
 import { type GateValue, plain } from './gate-value.ts';
+import { filePattern, NO_FILES, type RuleFiles, type Texts } from './rule-files.ts';
 
-/** The text of each prompt file by path; null if it could not be read. */
-export type Prompts = Readonly<Record<string, string | null>>;
 /** The fields of a runbook, by dotted name, as far as a change of them matters. An unset limit is null. */
 export type GateFields = ReadonlyMap<string, GateValue>;
 
 /** Extracts the fields. An omitted field equals its default; replacing a built-in agent is a difference. */
-export function gateFieldsOf(runbook: Runbook, prompts: Prompts = {}): GateFields {
+export function gateFieldsOf(runbook: Runbook, files: RuleFiles = NO_FILES): GateFields {
   const { ci, merge, workflow, sameAgentMayReview, mode, workflowCommands, limits, prices, github } = runbook;
   // An empty list and a missing list let the same work pass.
   const { required, isSet: _, ...otherCi } = ci;
@@ -39,7 +38,7 @@ export function gateFieldsOf(runbook: Runbook, prompts: Prompts = {}): GateField
     ...plainFields('github', github),
     ...[...withLibrary(runbook).workers.values()].flatMap(workerFields),
     ...[...new Map([...agents, ...runbook.agents]).values()].flatMap((agent) =>
-      agentFields(agent, runbook, judging.has(`agent ${agent.name}`), prompts),
+      agentFields(agent, runbook, judging.has(`agent ${agent.name}`), files.prompts),
     ),
     ...[...new Map([...pipelines, ...runbook.pipelines]).values()].flatMap((pipeline) =>
       pipelineFields(pipeline, judging),
@@ -48,6 +47,7 @@ export function gateFieldsOf(runbook: Runbook, prompts: Prompts = {}): GateField
     ...plainFields('notify', runbook.notify),
     ...plainFields('workspace', runbook.workspace),
     ...projectAccess(runbook),
+    ...devcontainerField(files.devcontainer),
     ...projectFields(runbook),
   ]);
 }
@@ -91,7 +91,7 @@ function workerFields({ name, concurrency, ...definition }: WorkerDefinition): F
 
 const OWED: readonly Requirement[] = ['exit', 'result'];
 
-function agentFields(agent: AgentPlan, runbook: Runbook, isJudging: boolean, prompts: Prompts): Field[] {
+function agentFields(agent: AgentPlan, runbook: Runbook, isJudging: boolean, texts: Texts): Field[] {
   const { name, requires = OWED, budget, timeout_ms = null, max_concurrency = null, ...rest } = agent;
   const { prompt, prompt_file, sandbox: _, network: __, ...program } = rest;
   const section = `agents.${quoted(name)}`;
@@ -102,31 +102,37 @@ function agentFields(agent: AgentPlan, runbook: Runbook, isJudging: boolean, pro
     [`${section}.max_concurrency`, max_concurrency],
     ...Object.entries(program).map(([field, value]): Field => [`${section}.${field}`, plain(value)]),
     ...agentAccess(section, agent, runbook),
-    promptField(section, prompt, prompt_file, prompts),
+    promptField(section, prompt, prompt_file, texts),
+    ...scriptField(section, scriptOf(agent.run), texts),
     ...(isJudging ? [[`${section}.judges`, true] as const] : []),
   ];
 }
 
-function promptField(section: string, prompt: string | undefined, file: string | undefined, prompts: Prompts): Field {
+function promptField(section: string, prompt: string | undefined, file: string | undefined, texts: Texts): Field {
   if (file === undefined) return [`${section}.prompt`, prompt === undefined ? null : digest(prompt)];
-  // A path with templates covers every file that it can become.
-  const texts = Object.entries(prompts).filter(([path]) => promptPattern(file).test(path));
-  const digests = texts.map(([path, text]) => [path, text === null ? 'missing' : digest(text)] as const);
-  return [`${section}.prompt`, plain({ prompt_file: file, ...Object.fromEntries(digests) })];
+  return [`${section}.prompt`, plain({ prompt_file: file, ...digestsOf(file, texts) })];
 }
 
-/** The key of a prompt file: `./a.md` and `a.md` are one file. */
-export function promptKey(promptFile: string): string {
-  return posix.normalize(promptFile);
+function scriptField(section: string, file: string | undefined, texts: Texts): Field[] {
+  return file === undefined ? [] : [[`${section}.script`, plain(digestsOf(file, texts))]];
 }
 
-/** Matches the paths that a prompt_file with templates can produce. */
-export function promptPattern(promptFile: string): RegExp {
-  const parts = promptKey(promptFile)
-    .split(/\$\{[^}]*\}/)
-    .map((part) => RegExp.escape(part));
-  return new RegExp(`^${parts.join('.*')}$`, 's');
+/** A path with templates covers every file that it can become. */
+function digestsOf(file: string, texts: Texts): Readonly<Record<string, string>> {
+  return digestAll(Object.entries(texts).filter(([path]) => filePattern(file).test(path)));
 }
+
+function digestAll(texts: readonly (readonly [string, string | null])[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(texts.map(([path, text]) => [path, text === null ? 'missing' : digest(text)]));
+}
+
+function devcontainerField(texts: Texts): Field[] {
+  const all = Object.entries(texts);
+  return all.length === 0 ? [] : [[DEVCONTAINER, plain(digestAll(all))]];
+}
+
+/** It decides about a session only in the mode `container`. */
+export const DEVCONTAINER = 'sandbox.devcontainer';
 
 function pipelineFields({ name, budget, ...pipeline }: PipelinePlan, judging: ReadonlySet<string>): Field[] {
   const section = `pipelines.${quoted(name)}`;

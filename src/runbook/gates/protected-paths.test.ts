@@ -113,7 +113,8 @@ describe('versions in CI configuration', () => {
 });
 
 describe('a new package', () => {
-  const manifest = (more: object): string => JSON.stringify({ name: 'a', scripts: { build: 'tsc', test: 'true' }, ...more });
+  const manifest = (more: object): string =>
+    JSON.stringify({ name: 'a', scripts: { build: 'tsc', test: 'true' }, ...more });
   const added = (after: string, path = 'fixtures/a/package.json'): boolean =>
     isFound({ path, before: null, after, isFolderNew: true });
 

@@ -5,11 +5,11 @@ import { isAgentText, mayBeAgentText } from '../../protocol/code-files/agent-tex
 import { CODE_FILE_PATTERNS } from '../../protocol/code-files/code-files.ts';
 import { escapeGlob, matchesGlob, splitKey } from '../../protocol/code-files/match-path.ts';
 import { isObject } from '../../protocol/shape/read-unknown.ts';
-import { scriptOf } from '../plan.ts';
 import type { Runbook } from '../runbook.ts';
 import { programsOf } from './check-programs.ts';
 import { changesNoCommand, mayChangeQuietly } from './ci-changes.ts';
-import { findWorkerReach, type Prompts } from './gate-fields.ts';
+import { findWorkerReach } from './gate-fields.ts';
+import { filesOfAgent, type Texts } from './rule-files.ts';
 
 /** A changed file. Its text is null on a side without the file, and undefined if it cannot be read, as in a link. */
 export interface ChangedFileTexts {
@@ -146,11 +146,10 @@ function isSame({ before, after, path }: ChangedFileTexts, key: string): boolean
 }
 
 /** The protection of a runbook: its patterns, and the prompts and scripts that workers give to agents. */
-export function buildProtection(runbook: Runbook, prompts: Prompts): Protection {
+export function buildProtection(runbook: Runbook, prompts: Texts): Protection {
   const agents = [...findWorkerReach(runbook).agents.values()];
-  const named = agents.flatMap(({ prompt_file: file = '', run }) => [file, scriptOf(run) ?? '']);
-  const inUse = [...Object.keys(prompts), ...named]
-    .filter((path) => path !== '' && !path.startsWith('baton:') && !path.includes('${'))
+  const inUse = [...Object.keys(prompts), ...agents.flatMap(filesOfAgent)]
+    .filter((path) => path !== '' && !path.includes('${'))
     .map((path) => posix.normalize(path))
     .filter((path) => !path.startsWith('/') && !path.startsWith('..'));
   const programs = runbook.ci.required.flatMap(({ run }) => (run === undefined ? [] : programsOf(run)));

@@ -72,17 +72,18 @@ describe.skipIf(podman === undefined)(`containers of podman at length${why}`, ()
       'COPY rootfs /',
       'ENTRYPOINT ["/no/such/program"]',
     ];
-    writeFileSync(join(folder, '.devcontainer/Dockerfile'), `${lines.join('\n')}\n`);
     const build = {
       dockerfile: '.devcontainer/Dockerfile',
       context: '.devcontainer',
       args: { VALUE: `of-${process.pid}` },
       target: null,
     };
+    const checkOut = async () => ({ ok: true, folder, remove: async () => {} }) as const;
+    const source = { build, dockerfile: `${lines.join('\n')}\n`, tree: 'of the context', checkOut };
     const log = scene.at('state/build.log');
     const [first, second] = await Promise.all([
-      prepareImage({ engine, source: { build }, folder, log }),
-      prepareImage({ engine, source: { build }, folder, log }),
+      prepareImage({ engine, source, log }),
+      prepareImage({ engine, source, log }),
     ]);
     expect(first).toEqual(second);
     const image = first.ok ? first.image : '';
@@ -103,7 +104,7 @@ describe.skipIf(podman === undefined)(`containers of podman at length${why}`, ()
 
   it('reports where the output of a failed pull is', async () => {
     const log = scene.at('state/pull.log');
-    const request = { engine, source: { image: 'localhost:9/baton/nothing' }, folder: scene.folder, log };
+    const request = { engine, source: { image: 'localhost:9/baton/nothing' }, log };
     expect(await prepareImage(request)).toEqual({ ok: false, reason: expect.stringContaining(log) as unknown });
     expect(readFileSync(log, 'utf8')).toContain('localhost:9/baton/nothing');
   });

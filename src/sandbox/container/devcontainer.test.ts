@@ -1,10 +1,38 @@
 import { describe, expect, it } from 'vitest';
-import { parseDevcontainer } from './devcontainer.ts';
+import { collectDevcontainer, findDevcontainer, parseDevcontainer } from './devcontainer.ts';
 import { devcontainerMounts } from './devcontainer-mounts.ts';
 import { fillRemoteEnv } from './fill-variables.ts';
 
 const PATH = '.devcontainer/devcontainer.json';
 const VARIABLES = { local: { HOME: '/home/me' }, container: { PATH: '/bin' }, worktree: '/p/.worktrees/W-1' };
+
+describe('the files of a devcontainer', () => {
+  const collect = async (files: Readonly<Record<string, string>>) =>
+    collectDevcontainer(async (path) => files[path] ?? null);
+
+  it('are its text and the Dockerfile that it builds', async () => {
+    const text = '{"build": {"dockerfile": "../Dockerfile"}}';
+    const texts = await collect({ [PATH]: text, Dockerfile: 'FROM a\n', '.devcontainer.json': '{}' });
+    expect(texts).toEqual({ [PATH]: text, Dockerfile: 'FROM a\n' });
+    expect(findDevcontainer(texts)).toMatchObject({
+      dockerfile: 'FROM a\n',
+      source: { build: { context: '.devcontainer' } },
+    });
+    expect(await collect({ [PATH]: text })).toEqual({ [PATH]: text, Dockerfile: null });
+  });
+
+  it('are one text with an image, and none without a devcontainer', async () => {
+    const text = '{"image": "a"}';
+    expect(await collect({ '.devcontainer.json': text })).toEqual({ '.devcontainer.json': text });
+    expect(findDevcontainer({ '.devcontainer.json': text })).toMatchObject({
+      dockerfile: null,
+      source: { image: 'a' },
+    });
+    expect(await collect({})).toEqual({});
+    expect(findDevcontainer({})).toBeUndefined();
+    expect(findDevcontainer({ '.devcontainer.json': '{"name": "x"}' })).toBeUndefined();
+  });
+});
 
 describe('a devcontainer', () => {
   it('has an image, or a build with paths below the project', () => {

@@ -4,9 +4,43 @@ import { isEnvironmentName } from './engine-environment.ts';
 import { parseJsonWithComments } from './json-with-comments.ts';
 
 /** The possible paths of a repository's devcontainer; the first that exists is used. */
-export const DEVCONTAINER_PATHS: readonly string[] = ['.devcontainer/devcontainer.json', '.devcontainer.json'];
+const DEVCONTAINER_PATHS: readonly string[] = ['.devcontainer/devcontainer.json', '.devcontainer.json'];
 
-export interface Devcontainer {
+/**
+ * Reads the first devcontainer that exists, and the Dockerfile that it builds: texts by path, null for a Dockerfile that
+ * cannot be read.
+ */
+export async function collectDevcontainer(
+  read: (path: string) => Promise<string | null>,
+): Promise<Readonly<Record<string, string | null>>> {
+  for (const path of DEVCONTAINER_PATHS) {
+    const text = await read(path);
+    if (text === null) continue;
+    const dockerfile = dockerfileOf(parseDevcontainer(path, text));
+    return { [path]: text, ...(dockerfile === undefined ? {} : { [dockerfile]: await read(dockerfile) }) };
+  }
+  return {};
+}
+
+function dockerfileOf(parsed: ParsedDevcontainer): string | undefined {
+  const source = parsed.ok ? parsed.devcontainer.source : null;
+  return source !== null && 'build' in source ? source.build.dockerfile : undefined;
+}
+
+/** The devcontainer among collected texts; undefined if there is none that names an image or a build. */
+export function findDevcontainer(texts: Readonly<Record<string, string | null>>): FoundDevcontainer | undefined {
+  const path = DEVCONTAINER_PATHS.find((each) => typeof texts[each] === 'string');
+  const parsed = path === undefined ? undefined : parseDevcontainer(path, texts[path] ?? '');
+  if (parsed?.ok !== true || parsed.devcontainer.source === null) return undefined;
+  return { ...parsed.devcontainer, dockerfile: texts[dockerfileOf(parsed) ?? ''] ?? null };
+}
+
+export interface FoundDevcontainer extends Devcontainer {
+  /** The text of the Dockerfile. */
+  readonly dockerfile: string | null;
+}
+
+interface Devcontainer {
   readonly source: { readonly image: string } | { readonly build: DevcontainerBuild } | null;
   readonly mounts: readonly DevcontainerMount[];
   /** May contain variables; see `fillVariables`. */

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { closeSync, mkdirSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fieldsOf, listOf, textOf } from '../../protocol/shape/read-unknown.ts';
 import type { ContainerEngine } from '../../protocol/sandbox.ts';
@@ -8,12 +9,26 @@ import { runEngine } from './run-engine.ts';
 
 export interface ImageRequest {
   readonly engine: ContainerEngine;
-  readonly source: { readonly image: string } | { readonly build: DevcontainerBuild };
-  /** A checkout of the main branch, never of a branch that an agent writes, because a build executes its files. */
-  readonly folder: string;
+  readonly source: { readonly image: string } | ImageSource;
   /** A file that receives the output of a pull or a build. */
   readonly log: string;
   readonly timeoutMs?: number;
+}
+
+export interface ImageSource {
+  readonly build: DevcontainerBuild;
+  /** The text of the Dockerfile. */
+  readonly dockerfile: string;
+  /** The id of the context's content. */
+  readonly tree: string;
+  /**
+   * Checks the main branch out, never a branch that an agent writes, because a build executes its files. Called only if
+   * the image is missing. Returns the reason if it fails.
+   */
+  readonly checkOut: () => Promise<
+    | { readonly ok: true; readonly folder: string; readonly remove: () => Promise<void> }
+    | { readonly ok: false; readonly reason: string }
+  >;
 }
 
 export type PreparedImage =
@@ -23,7 +38,7 @@ export type PreparedImage =
 
 /** Pulls or builds the image if it is missing, with this machine's network. Concurrent equal requests share one. */
 export async function prepareImage(request: ImageRequest): Promise<PreparedImage> {
-  const image = 'image' in request.source ? request.source.image : await imageTag(request.source.build, request.folder);
+  const image = 'image' in request.source ? request.source.image : imageTag(request.source);
   const running = inProgress.get(image) ?? prepare(request, image);
   inProgress.set(image, running);
   try {
@@ -38,8 +53,11 @@ const inProgress = new Map<string, Promise<PreparedImage>>();
 async function prepare(request: ImageRequest, image: string): Promise<PreparedImage> {
   const present = await findImage(request.engine, image);
   if (present !== undefined) return present;
-  const args = 'image' in request.source ? ['pull', image] : buildArgs(request.source.build, request.folder, image);
-  const problem = await runLogged([...request.engine.command, ...args], request);
+  const { source } = request;
+  const problem =
+    'image' in source
+      ? await runLogged([...request.engine.command, 'pull', image], request)
+      : await build(source, image, request);
   if (problem !== undefined) return { ok: false, reason: `${problem}; the output is in ${request.log}` };
   return (await findImage(request.engine, image)) ?? { ok: false, reason: `there is no image ${image}` };
 }
@@ -62,33 +80,47 @@ function parseConfig(text: string): unknown {
   }
 }
 
-/** The tag changes with the Dockerfile's text and the arguments, but not with the context: podman reuses its layers. */
-async function imageTag({ dockerfile, context, args, target }: DevcontainerBuild, folder: string): Promise<string> {
-  const { createHash } = await import('node:crypto');
+/** Another Dockerfile, argument or context needs another image; the engine reuses the layers that are the same. */
+function imageTag({ build: { context, args, target }, dockerfile, tree }: ImageSource): string {
   const pairs = Object.entries(args).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  const inputs = JSON.stringify([readText(join(folder, dockerfile)), context, pairs, target]);
+  const inputs = JSON.stringify([dockerfile, tree, context, pairs, target]);
   return `localhost/baton/devcontainer:${createHash('sha256').update(inputs).digest('hex').slice(0, 16)}`;
 }
 
-function readText(path: string): string {
+/** Returns the reason if it fails. The adopted Dockerfile is not in the checkout, so no link there can replace it. */
+async function build(source: ImageSource, image: string, request: ImageRequest): Promise<string | undefined> {
+  const made = await source.checkOut();
+  if (!made.ok) return made.reason;
+  const dockerfile = `${made.folder}.Dockerfile`;
   try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    // The build reports the missing file.
-    return '';
+    writeFileSync(dockerfile, source.dockerfile, { mode: 0o600 });
+    const args = buildArgs(source.build, { image, dockerfile, folder: made.folder });
+    return await runLogged([...request.engine.command, ...args], request);
+  } finally {
+    rmSync(dockerfile, { force: true });
+    await made.remove();
   }
 }
 
-function buildArgs(build: DevcontainerBuild, folder: string, image: string): readonly string[] {
+interface BuildPlace {
+  readonly image: string;
+  readonly dockerfile: string;
+  readonly folder: string;
+}
+
+function buildArgs(
+  { args, target, context }: DevcontainerBuild,
+  { image, dockerfile, folder }: BuildPlace,
+): readonly string[] {
   return [
     'build',
     '--tag',
     image,
     '--file',
-    join(folder, build.dockerfile),
-    ...Object.entries(build.args).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]),
-    ...(build.target === null ? [] : ['--target', build.target]),
-    join(folder, build.context),
+    dockerfile,
+    ...Object.entries(args).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]),
+    ...(target === null ? [] : ['--target', target]),
+    join(folder, context),
   ];
 }
 

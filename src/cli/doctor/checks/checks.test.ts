@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { findClient } from '../../../agents/capabilities/clients.ts';
 import { problem } from '../../../protocol/shape/problem.ts';
 import { checkRunbook } from '../../../runbook/check/check-runbook.ts';
+import type { SandboxKind } from '../../../protocol/sandbox.ts';
 import { NO_PERSONAL } from '../../../runbook/personal/personal.ts';
 import type { Diagnosis } from '../finding.ts';
 import { CHECKS, guard } from '../look.ts';
@@ -32,6 +33,13 @@ type Case = readonly [code: string, found: readonly Diagnosis[], expected: strin
 
 const TROUBLE = { code: 'x', message: 'it does not work', hint: 'Make it work.' } as const;
 
+const NOT_HERE = { works: false, reason: 'no bwrap', fix: 'Install it.' } as const;
+const NO_SANDBOX = { bubblewrap: NOT_HERE, container: NOT_HERE, user: NOT_HERE, 'sandbox-exec': NOT_HERE };
+const HAS_BWRAP = { works: true, path: '/usr/bin/bwrap', version: '0.8.0' } as const;
+const demands = (sandbox: SandboxKind) => ({
+  ...PERSONAL,
+  value: { ...NO_PERSONAL, floor: { ...NO_PERSONAL.floor, sandbox } },
+});
 const PERSONAL = { path: '/c/config.toml', exists: true, value: NO_PERSONAL, problems: [] } as const;
 
 const git = (more: Partial<GitFacts>, inside: Partial<NonNullable<GitFacts['repository']>> = {}) =>
@@ -547,16 +555,22 @@ const CASES: readonly Case[] = [
     }),
     '5: shell 1, build 4; not protected, by ci.protected: a/Makefile, b/Makefile, c/Makefile (and 1 more)',
   ],
-  ['personal.absent', diagnosePersonal({ ...PERSONAL, exists: false }), 'none'],
-  ['personal.valid', diagnosePersonal(PERSONAL), '/c/config.toml'],
+  ['personal.absent', diagnosePersonal({ ...PERSONAL, exists: false }, NO_SANDBOX), 'none'],
+  ['personal.valid', diagnosePersonal(PERSONAL, NO_SANDBOX), '/c/config.toml'],
   [
     'personal.invalid',
-    diagnosePersonal({
-      ...PERSONAL,
-      problems: [{ ...problem('x', 'no floor', 'Add it.'), line: 2, file: '/c/config.toml' }],
-    }),
+    diagnosePersonal(
+      { ...PERSONAL, problems: [{ ...problem('x', 'no floor', 'Add it.'), line: 2, file: '/c/config.toml' }] },
+      NO_SANDBOX,
+    ),
     '/c/config.toml:2:1: no floor | Add it.',
   ],
+  [
+    'personal.floor',
+    diagnosePersonal(demands('bubblewrap'), NO_SANDBOX),
+    '/c/config.toml demands at least the sandbox bubblewrap, which does not work here: no bwrap | Install it.',
+  ],
+  ['personal.valid', diagnosePersonal(demands('user'), { ...NO_SANDBOX, bubblewrap: HAS_BWRAP }), '/c/config.toml'],
   ['telemetry.off', telemetry({ module: undefined }), 'not configured'],
   ['telemetry.configured', telemetry({}), '/o/otel.mjs'],
   [

@@ -1,40 +1,40 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { decodeUtf8 } from '../../protocol/text/text-format.ts';
-import { findWorkerReach, promptKey, promptPattern, type Prompts } from '../gates/gate-fields.ts';
+import { findWorkerReach } from '../gates/gate-fields.ts';
+import { fileKey, filePattern, filesOfAgent, type Texts } from '../gates/rule-files.ts';
 import type { Runbook } from '../runbook.ts';
 import { RUNBOOK_LIMITS } from '../shape/fields.ts';
 
-/** The source of prompt files: the working files, or a commit. */
-export interface PromptSource {
+/** The source of the files: the working files, or a commit. */
+export interface FileSource {
   /** Reads a file; null if it is missing or unusable. */
   readonly read: (path: string) => Promise<string | null>;
   /** Lists every file below a folder; '' is the top. */
   readonly list: (folder: string) => Promise<readonly string[]>;
 }
 
-/** Returns the prompt files of all agents. A path with templates stands for every file that it can produce. */
-export async function collectPrompts(runbook: Runbook, source: PromptSource): Promise<Prompts> {
+/** Returns the files of all agents. A path with templates stands for every file that it can produce. */
+export async function collectPrompts(runbook: Runbook, source: FileSource): Promise<Texts> {
   const agents = [...findWorkerReach(runbook).agents.values(), ...runbook.agents.values()];
-  const named = agents.flatMap(({ prompt_file: file }) => file ?? []);
+  const named = agents.flatMap(filesOfAgent);
   const paths = new Set<string>();
   for (const file of new Set(named)) {
-    if (file.startsWith('baton:')) continue;
-    if (!file.includes('${')) paths.add(promptKey(file));
+    if (!file.includes('${')) paths.add(fileKey(file));
     else for (const path of await matching(file, source)) paths.add(path);
   }
   const texts = await Promise.all([...paths].sort().map(async (path) => [path, await source.read(path)] as const));
   return Object.fromEntries(texts);
 }
 
-async function matching(file: string, { list }: PromptSource): Promise<readonly string[]> {
-  const fixed = promptKey(file.slice(0, file.indexOf('${')));
+async function matching(file: string, { list }: FileSource): Promise<readonly string[]> {
+  const fixed = fileKey(file.slice(0, file.indexOf('${')));
   const folder = fixed.includes('/') ? fixed.slice(0, fixed.lastIndexOf('/')) : '';
-  const pattern = promptPattern(file);
+  const pattern = filePattern(file);
   return (await list(folder)).filter((path) => pattern.test(path)).slice(0, MOST_PROMPTS);
 }
 
-export function openWorkingFiles(projectDir: string): PromptSource {
+export function openWorkingFiles(projectDir: string): FileSource {
   const at = (path: string): string => (isAbsolute(path) ? path : join(projectDir, path));
   return {
     read: (path) => Promise.resolve(readText(at(path))),
