@@ -120,8 +120,8 @@ describe.skipIf(!bubblewrap.works)(`what an agent leaves behind${unless}`, { tim
       const alone = await run('looks', 'looked');
       expect(alone).toContain('== end');
       for (const [i, name] of HOSTILE.entries()) {
-        expect(await run(`hostile-${i}`, 'done'), name).toBe('');
-        expect(await run('looks', 'looked'), name).toBe(alone);
+        expect([name, await run(`hostile-${i}`, 'done')]).toEqual([name, '']);
+        expect([name, await run('looks', 'looked')]).toEqual([name, alone]);
       }
     } finally {
       await world.end();

@@ -52,7 +52,10 @@ describe('an agent that loosens the checks of its own running workflow', () => {
 
       // The edited file does not apply to the next workflow either, until an operator adopts it.
       const { attention } = await scene.ask<{ attention: { title: string; next: string }[] }>('status_get');
-      expect(attention[0]).toMatchObject({ title: expect.stringContaining('asks for more access'), next: 'baton runbook adopt' });
+      expect(attention[0]).toMatchObject({
+        title: expect.stringContaining('asks for more access'),
+        next: 'baton runbook adopt',
+      });
       const started = await scene.call('run_start', { name: 'issue', args: ['Another'] });
       if (started.ok) throw new Error('the loosened rules were taken');
       expect(started.error).toMatchObject({ code: 'rules-loosened', hint: expect.stringContaining('--accept-rules') });

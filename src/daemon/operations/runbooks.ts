@@ -3,7 +3,7 @@ import { hasLoosening } from '../../runbook/gates/compare-rules.ts';
 import { actorOf } from '../../state/caller.ts';
 import { findAdoption } from '../../state/rules.ts';
 import { findReleasedTasks } from '../../state/tasks/task-rules.ts';
-import { adoptedView } from '../rules/rulebook.ts';
+import { adoptedView } from '../rules/render-differences.ts';
 import { answerFor, handlerFor } from './call.ts';
 
 export const RUNBOOK_HANDLERS = {

@@ -20,7 +20,8 @@ import {
   readWorkingRules,
   storePinned,
 } from './pinned-runbook.ts';
-import { NO_RUNBOOK, renderDifferences, type Rulebook, runbookError } from './rulebook.ts';
+import { renderDifferences } from './render-differences.ts';
+import { NO_RUNBOOK, type Rulebook, runbookError } from './rulebook.ts';
 import type { RunbookWatch } from './runbook-watch.ts';
 
 interface AdoptionsOptions {

@@ -9,9 +9,7 @@ import type { SandboxKind } from '../../protocol/sandbox.ts';
 import { commandNetworkOf, withDefaults } from '../../runbook/access.ts';
 import { buildRunbook } from '../../runbook/build/build-runbook.ts';
 import { compareRules, hasLoosening, type RuleDifference } from '../../runbook/gates/compare-rules.ts';
-import { describeLoosening } from '../../runbook/gates/describe-difference.ts';
 import { type GateFields, gateFieldsOf } from '../../runbook/gates/gate-fields.ts';
-import type { GateValue } from '../../runbook/gates/gate-value.ts';
 import { NO_FILES } from '../../runbook/gates/rule-files.ts';
 import { withLibrary } from '../../runbook/library.ts';
 import { readPersonal } from '../../runbook/personal/read-personal.ts';
@@ -249,38 +247,6 @@ export function sortedWorkers(runbook: Runbook): WorkerPlan[] {
   return workerPlans(runbook).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-export function renderDifferences(differences: readonly RuleDifference[]): string {
-  // What needs a person comes first.
-  const sorted = differences.toSorted((a, b) => Number(b.effect === 'loosens') - Number(a.effect === 'loosens'));
-  const shown = sorted.slice(0, MAX_DIFFERENCES).map(describeDifference);
-  const left = differences.length - shown.length;
-  return [...shown, ...(left > 0 ? [`  and ${left} more`] : [])].join('\n');
-}
-
-export function adoptedView({ pinned, differences }: Adopted) {
-  return { sha256: pinned.sha256, differences, text: renderDifferences(differences) };
-}
-
-interface Adopted {
-  readonly pinned: { readonly sha256: string };
-  readonly differences: readonly RuleDifference[];
-}
-
-function describeDifference(difference: RuleDifference): string {
-  const { field, before, after, effect } = difference;
-  const words = describeLoosening(difference);
-  const values = `${field}: ${renderValue(before)} -> ${renderValue(after)}`;
-  return `  ${effect}  ${words === undefined ? values : `${words} (${values})`}`;
-}
-
-function renderValue(value: GateValue): string {
-  if (value === null) return 'not set';
-  const text = JSON.stringify(value);
-  return text.length <= MAX_VALUE_CHARACTERS ? text : `${text.slice(0, MAX_VALUE_CHARACTERS)}…`;
-}
-
-const MAX_VALUE_CHARACTERS = 200;
-
 export type RunbookProblems = readonly [RunbookProblem, ...RunbookProblem[]];
 
 /** Combines all problems, so that a person can correct them together. The hint is that of the first one. */
@@ -300,5 +266,3 @@ export function renderRunbookProblem({ file, line, column, message }: RunbookPro
 function renderPlace(file: string, line: number | null, column: number | null): string {
   return line === null ? `${file}: ` : `${file}:${line}:${column ?? 1}: `;
 }
-
-const MAX_DIFFERENCES = 60;
