@@ -6,6 +6,7 @@ import type { State } from '../state/state.ts';
 import type { Task } from '../state/tasks/task.ts';
 import { cancelChecks } from '../state/workflow/checks.ts';
 import { cancelPending, type EngineContext, timersOf } from './context.ts';
+import { dropProposals } from './decisions/proposals.ts';
 import { endAgent } from './end-agent.ts';
 import { finishStep } from './steps.ts';
 
@@ -24,6 +25,7 @@ export function onCancelled(world: EngineContext, task: Task): Event[] {
   return [
     ...ended,
     ...asked.map((id) => event('DecisionWithdrawn', { decision_id: id, reason: `the task was ${reason}` })),
+    ...dropProposals(state, task.id, `the task was ${reason}`),
     ...(task.flow.held === null ? [] : [event('TaskFreed', { task_id: task.id })]),
     ...cancelPending(timers),
     ...cancelChecks(task),

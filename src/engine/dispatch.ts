@@ -4,7 +4,7 @@ import { type Event, event, type EventType, type RecordedEvent } from '../state/
 import { findHost, hostOf } from '../state/fleet/fleet.ts';
 import { hasLabels } from '../state/fleet/labels.ts';
 import { mayWorkHere } from '../state/fleet/task-work.ts';
-import { rulesFor, rulesInForce } from '../state/rules.ts';
+import { rulesInForce } from '../state/rules.ts';
 import type { BudgetScope } from '../state/runs/budget-scope.ts';
 import { budgetKey, findHighestUse, hasCapacity, isSpent } from '../state/runs/budget.ts';
 import type { PipelineRun } from '../state/runs/pipeline-run.ts';
@@ -13,6 +13,7 @@ import { pipelineOfShell, type PipelineRunPlan } from '../state/runs/steer-pipel
 import type { State } from '../state/state.ts';
 import { decideClaimTask } from '../state/tasks/claim-task.ts';
 import type { Task } from '../state/tasks/task.ts';
+import { taskScope } from '../state/tasks/task-family.ts';
 import {
   findFittingTasks,
   fitsWorker,
@@ -264,13 +265,9 @@ function budgetGate(world: EngineContext) {
   return {
     isDaySpent: isSpent(dayUse),
     mayTake: (task: Task): boolean => {
-      const { id } = task;
-      if (
-        rulesFor(task, rules).budgets?.task === undefined ||
-        !isSpent(findHighestUse(state, { kind: 'task', id }, rules, at))
-      )
-        return true;
-      spentTasks.add(id);
+      const scope = taskScope(state, task.id);
+      if (!isSpent(findHighestUse(state, scope, rules, at))) return true;
+      spentTasks.add(scope.id);
       return false;
     },
     askForDay: (): Event[] => {

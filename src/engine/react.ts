@@ -59,6 +59,8 @@ import {
   requestPull,
 } from './merge.ts';
 import { sendNote } from './notes.ts';
+import { askAboutReport, withdrawReports } from './decisions/check-report.ts';
+import { askAboutProposals } from './decisions/proposals.ts';
 import { notifyAttention } from './decisions/notify.ts';
 import { askAfterAgent, askAfterPipeline, beginStepsAfterExit } from './overspent.ts';
 import { onCommand, onPipelineEnd, onTimer } from './pipelines.ts';
@@ -165,7 +167,10 @@ const RULES: { readonly [T in EventType]?: Rule<T> } = {
   DecisionAnswerWithdrawn: onAnswerWithdrawn,
   DecisionResolved: onDecision,
   PhaseMoved: onMove,
-  ChecksFinished: ofTask((world, task, data) => onNewHead(world, task, data)),
+  CheckQuestioned: ofTask(askAboutReport),
+  CheckFinished: ofTask(withdrawReports),
+  ChecksRequested: ofTask(withdrawReports),
+  ChecksFinished: ofTask(withdrawReports, (world, task, data) => onNewHead(world, task, data)),
   PullRequestPublished: ofTask((world, task, data) => onNewHead(world, task, data)),
   ResultSubmitted: ofTask(askQuestions),
   SessionMeasured: ofTask(onMeasured),
@@ -178,6 +183,7 @@ const RULES: { readonly [T in EventType]?: Rule<T> } = {
     data.to === 'fixer-agent' ? ofTask(reviewRounds)(world, data, recorded) : retryError(world, data),
   NoteAdded: ofTask(sendNote),
   TaskReinstated: onReinstated,
+  TaskProposed: (world, { root }) => askAboutProposals(world, root),
   TaskCreated: ofTask(onCiPending, holdAtCheckpoint, (world, task, _data, { seq }) => setStallTimer(world, task, seq)),
   ClaimBlocked: all(onEnd, ofTask(onUnclosed)),
   ClaimFailed: all(onEnd, ofTask(onUnclosed)),

@@ -6,6 +6,9 @@ import { findTextField } from './issues.ts';
 export interface EndedCheck {
   readonly name: string;
   readonly outcome: ReturnType<typeof checkOutcome>;
+  readonly conclusion: string;
+  /** The app that reported it, as in `github-actions`. */
+  readonly app: string;
   readonly url: string | null;
 }
 
@@ -29,7 +32,7 @@ export async function readEndedChecks(
     for (const run of runs) all.set(run.name, run);
   }
   const ended = [...all.values()].filter(({ isEnded }) => isEnded);
-  return { ok: true, value: ended.map(({ name: check, outcome, url }) => ({ name: check, outcome, url })) };
+  return { ok: true, value: ended };
 }
 
 interface Run extends EndedCheck {
@@ -41,12 +44,19 @@ function runsIn(list: unknown, sha: string): Run[] {
   return (Array.isArray(list) ? (list as unknown[]) : []).flatMap((run) => {
     const [name, id] = [findTextField(run, 'name'), fieldOf(run, 'id')];
     if (name === null || typeof id !== 'number' || fieldOf(run, 'head_sha') !== sha) return [];
-    const outcome = checkOutcome(fieldOf(run, 'conclusion'));
-    return [
-      { name, id, isEnded: fieldOf(run, 'status') === 'completed', outcome, url: findTextField(run, 'html_url') },
-    ];
+    const conclusion = findTextField(run, 'conclusion') ?? '';
+    const isEnded = fieldOf(run, 'status') === 'completed';
+    const url = findTextField(run, 'html_url');
+    return [{ name, id, isEnded, outcome: checkOutcome(conclusion), conclusion, app: appOf(run), url }];
   });
 }
+
+/** Only GitHub's own Actions have workflow runs, which name no app. */
+function appOf(run: unknown): string {
+  return findTextField(fieldOf(run, 'app'), 'slug') ?? GITHUB_ACTIONS;
+}
+
+export const GITHUB_ACTIONS = 'github-actions';
 
 /** Maps a GitHub conclusion to the CI gate's outcome. Unknown conclusions fail. */
 export function checkOutcome(conclusion: unknown): 'passed' | 'failed' | 'cancelled' {

@@ -29,12 +29,8 @@ export async function findGithub(
 ): Promise<PullRequestTarget | 'unknown' | undefined> {
   const isAsked = pullRequests === true || repository !== undefined;
   if (pullRequests === false || (!isAsked && findProgram('gh', env) === undefined)) return undefined;
-  const remotes = await readRemotes(path);
-  if (remotes === undefined) return 'unknown';
-  const hosts = new Set([GITHUB_HOST, env['GH_HOST']?.toLowerCase()]);
-  const isFit = ({ name, at }: Remote): boolean =>
-    (remote === undefined || name === remote) && at !== undefined && hosts.has(at.host);
-  const found = remotes.find((each) => each.name === 'origin' && isFit(each)) ?? remotes.find(isFit);
+  const found = await findGithubRemote(path, remote, env);
+  if (found === 'unknown') return 'unknown';
   if (repository !== undefined) {
     const named = parseRepository(repository);
     const name = remote ?? found?.name ?? 'origin';
@@ -43,6 +39,31 @@ export async function findGithub(
   if (found?.at !== undefined) return { repository: renderRepository(found.at), remote: found.name, draft };
   // Requested but not found: publishing reports the error.
   return isAsked ? { repository: '', remote: remote ?? 'origin', draft } : undefined;
+}
+
+/** The project's repository at GitHub, also if it uses no pull requests: reports of checks are about it. */
+export async function findGithubRepository(
+  path: string,
+  { repository, remote }: Pick<GithubSettings, 'repository' | 'remote'>,
+  env: Environment,
+): Promise<string | undefined> {
+  const named = repository === undefined ? undefined : parseRepository(repository);
+  if (named !== undefined) return renderRepository(named);
+  const found = await findGithubRemote(path, remote, env);
+  return found === 'unknown' || found?.at === undefined ? undefined : renderRepository(found.at);
+}
+
+async function findGithubRemote(
+  path: string,
+  remote: string | undefined,
+  env: Environment,
+): Promise<Remote | 'unknown' | undefined> {
+  const remotes = await readRemotes(path);
+  if (remotes === undefined) return 'unknown';
+  const hosts = new Set([GITHUB_HOST, env['GH_HOST']?.toLowerCase()]);
+  const isFit = ({ name, at }: Remote): boolean =>
+    (remote === undefined || name === remote) && at !== undefined && hosts.has(at.host);
+  return remotes.find((each) => each.name === 'origin' && isFit(each)) ?? remotes.find(isFit);
 }
 
 /** The owner of the branch, which differs from the repository's owner for a fork. */

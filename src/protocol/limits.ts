@@ -30,10 +30,22 @@ export const PROTOCOL_LIMITS = {
   taskIdCharacters: 64,
   /** The description of a task. It fits into one entry with the other fields. */
   descriptionBytes: 16_384,
+  /** The title of a new task. Older ledgers have longer ones. */
+  titleCharacters: 256,
+  /** Proposed tasks below one task that wait for a person. */
+  openProposals: 20,
   /** One import of tasks. */
   importBytes: 8 * 1024 * 1024,
   /** Tasks of an import that are recorded in one commit, which takes some milliseconds. */
   importPart: 250,
   /** A shell command with its values. Linux allows 131,072 bytes for one argument, including its terminator. */
   shellCommandBytes: 120_000,
+} as const;
+
+/** `limits.tasks`: what the sessions below one task of a person may create before a person is asked. */
+export const DEFAULT_TASK_LIMITS = {
+  /** Tasks, over all sessions. */
+  number: 10,
+  /** Tasks of tasks: 1 if only sessions of the person's own task may create any. */
+  depth: 2,
 } as const;

@@ -95,6 +95,10 @@ export interface CiCheck {
   readonly envPass?: readonly string[];
   /** Absent if the network of the project's checks applies. */
   readonly network?: CheckNetwork;
+  /** Of a reported check: see `state/workflow/judge-report.ts`. */
+  readonly repository?: string;
+  readonly app?: string;
+  readonly allow?: readonly ('skipped' | 'neutral')[];
 }
 
 export interface WorkflowCommands {

@@ -106,7 +106,7 @@ const COMMANDS = {
   'name-branch': decideNameBranch,
   'prepare-session': decidePrepareSession,
   'measure-session': decideMeasureSession,
-  'finish-check': decideFinishCheck,
+  'finish-check': byRules(decideFinishCheck),
   'request-merge': decideRequestMerge,
   'prepare-merge': byRules(decidePrepareMerge),
   'measure-protected': decideMeasureProtected,

@@ -64,6 +64,21 @@ const githubIssueRef = object({
 });
 export type GithubIssueRef = ValueOf<typeof githubIssueRef>;
 
+/** What the author of a task determines. */
+const taskFields = {
+  task_id: text,
+  title: text,
+  after: list(text),
+  priority: whole,
+  phase: choice(PHASES),
+  next_role: nullable(text),
+  prompt_file: nullable(text),
+  epic_id: nullable(text),
+  prd_id: nullable(text),
+  /** The work to do, in its author's words. */
+  description: optional(text),
+};
+
 const claimEnd = { ...claimRef.fields, reason: nullable(text) };
 
 /**
@@ -73,22 +88,20 @@ const claimEnd = { ...claimRef.fields, reason: nullable(text) };
  */
 export const EVENTS = {
   TaskCreated: {
-    task_id: text,
+    ...taskFields,
     /** Serial number in the project, starting at 1. */
     n: whole,
-    title: text,
-    after: list(text),
-    priority: whole,
-    phase: choice(PHASES),
-    next_role: nullable(text),
-    prompt_file: nullable(text),
-    epic_id: nullable(text),
-    prd_id: nullable(text),
-    /** The work to do, in its author's words. */
-    description: optional(text),
     /** The issue at GitHub that the task was imported from. */
     github_issue: optional(githubIssueRef),
+    /** The session that made the task; its task is the parent. Absent if a person or Baton made it. */
+    made_by: optional(claimRef),
+    /** The person who accepted the proposal of that session. */
+    accepted_by: optional(text),
   },
+  /** A session asked for a task beyond its limits. `root`: the task of a person from which it descends. */
+  TaskProposed: { ...taskFields, root: text, over: choice(['number', 'depth']), made_by: claimRef },
+  /** A person answered, or the tasks are no longer wanted. */
+  ProposalsSettled: { root: text, accepted: list(text), dropped: list(text) },
   DependencyAdded: { task_id: text, after: text },
   TaskClaimed: {
     ...claimRef.fields,

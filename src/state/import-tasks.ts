@@ -1,11 +1,13 @@
+import { PROTOCOL_LIMITS } from '../protocol/limits.ts';
 import type { SHOWN_STATUSES } from '../protocol/shape/shared-fields.ts';
 import { actorOf, type Caller } from './caller.ts';
 import type { Event } from './event.ts';
 import { decided, type Outcome } from './outcome.ts';
 import type { Rules } from './rules.ts';
+import { excerptStart } from './runs/excerpt.ts';
 import { evolve, layeredState, type State } from './state.ts';
 import { phaseMovedEvent } from './tasks/claim-task.ts';
-import { type CreateTask, decideCreateTask } from './tasks/create-task.ts';
+import { type CreateTask, decideCreateTask, foldTitle } from './tasks/create-task.ts';
 import { decideOperateTask } from './tasks/operate-task.ts';
 import { decideUpdateTask } from './tasks/update-task.ts';
 
@@ -51,10 +53,21 @@ export function decideImportTasks(
   return decided(events, { added: tasks.length - existing, existing });
 }
 
-function createOne(state: State, task: ImportedTask, _source: string, caller: Caller): Outcome<unknown> {
+function createOne(state: State, task: ImportedTask, _source: string, caller: Caller, rules: Rules): Outcome<unknown> {
   // Work in progress is created in DRAFT and moved to IMPLEMENTATION: it has begun but is unclaimed, and the next claim
   // continues it.
-  return decideCreateTask(state, task.status === 'in_progress' ? { ...task, phase: 'DRAFT' } : task, caller);
+  const fitting = shortenTitle(task);
+  const begun = task.status === 'in_progress' ? { ...fitting, phase: 'DRAFT' as const } : fitting;
+  return decideCreateTask(state, begun, caller, rules);
+}
+
+/** Other tools have no limit for titles, so the whole title of such a task goes into its description. */
+function shortenTitle(task: ImportedTask): ImportedTask {
+  const { description = '' } = task;
+  const title = foldTitle(task.title);
+  const most = PROTOCOL_LIMITS.titleCharacters;
+  if (title.length <= most) return task;
+  return { ...task, title: excerptStart(title, most - 1), description: `${title}\n\n${description}` };
 }
 
 function settleOne(

@@ -21,9 +21,13 @@ export interface Rules {
   readonly maxBlocks?: number;
   /** `limits.resumes`: how often handlers resume one run before a person is asked. */
   readonly maxResumes?: number;
+  /** `limits.tasks`: what sessions below one task may create. Default: `DEFAULT_TASK_LIMITS`. */
+  readonly tasks?: { readonly number: number; readonly depth: number };
   readonly checks?: readonly CheckPlan[];
   /** Null to merge into the main branch. */
   readonly merge?: { readonly method: MergeMethod; readonly into: string | null };
+  /** The project's repository at GitHub, from its remote: reports of checks are about it. */
+  readonly repository?: string;
   /** Absent if branches are merged locally. */
   readonly pulls?: PullRepository & { readonly draft: boolean };
   /** How often work may return to the fixer before a person is asked. Default: 3. */

@@ -174,20 +174,23 @@ export function ended(type: ClaimEnd, reason: string | null = null, epoch = 1): 
 }
 
 /** Used if a task is missing, so that a test fails with a difference instead of an exception. */
-export const emptyTask: Task = createTask({
-  type: 'TaskCreated',
-  seq: 0,
-  at: '',
-  data: {
-    task_id: '',
-    n: 0,
-    title: 'no such task',
-    after: [],
-    priority: 0,
-    phase: 'DRAFT',
-    next_role: null,
-    prompt_file: null,
-    epic_id: null,
-    prd_id: null,
+export const emptyTask: Task = createTask(
+  {
+    type: 'TaskCreated',
+    seq: 0,
+    at: '',
+    data: {
+      task_id: '',
+      n: 0,
+      title: 'no such task',
+      after: [],
+      priority: 0,
+      phase: 'DRAFT',
+      next_role: null,
+      prompt_file: null,
+      epic_id: null,
+      prd_id: null,
+    },
   },
-});
+  { author: { actor: 'operator:ann', session: null }, origin: null },
+);

@@ -16,10 +16,12 @@ import { evolveRuns } from './runs/evolve-runs.ts';
 import { emptyRuns, type Runs } from './runs/runs.ts';
 import { evolveNumbers, type NumberState, takeEntryNumbers } from './tasks/task-numbers.ts';
 import { createTask, evolveTask } from './tasks/evolve-task.ts';
+import { addToFamily, evolveProposals, findMaker } from './tasks/task-family.ts';
 import { isCancelled, type Task } from './tasks/task.ts';
 import { evolveTimelines } from './timeline/evolve-timeline.ts';
 import type { Timelines } from './timeline/timeline.ts';
 import { evolveChecksDeclined, type ProjectAnswer } from './workflow/decline-checks.ts';
+import { reporterKey } from './workflow/judge-report.ts';
 import type { WorkflowEvents } from './workflow/workflow-event.ts';
 
 /** A project, as the fold of its ledger. The values are immutable; only the maps change. */
@@ -36,6 +38,8 @@ export interface State extends Runs, Timelines, FleetState, NumberState {
   readonly answers: Map<string, ProjectAnswer>;
   /** The keys of pages that act for an operator in this project, by id. */
   readonly pageKeys: Map<string, PageKeyRecord>;
+  /** The app whose reports count, by check and repository: see `workflow/judge-report.ts`. */
+  readonly reporters: Map<string, string>;
   readonly main: MainBranches;
   /** The reports of agents, people and gates about each task, for the next reader: see `packet/`. */
   readonly statements: Statements;
@@ -83,6 +87,7 @@ export function emptyState(newMap: <V>() => Map<string, V> = () => new Map()): S
     adopted: newMap(),
     answers: newMap(),
     pageKeys: newMap(),
+    reporters: newMap(),
     main: newMap(),
     statements: newMap(),
     memory: newMap(),
@@ -123,11 +128,16 @@ export function evolve(state: State, recorded: RecordedEvent): State {
   evolveNumbers(state, recorded);
   switch (recorded.type) {
     case 'TaskCreated': {
-      const task = createTask(recorded);
+      const task = createTask(recorded, findMaker(state, recorded));
       state.tasks.set(task.id, task);
+      addToFamily(state.families, task);
       for (const before of task.after) addDependant(state, before, task.id);
       break;
     }
+    case 'TaskProposed':
+    case 'ProposalsSettled':
+      evolveProposals(state.families, recorded);
+      break;
     case 'AuditSessionStarted': {
       const { audit_id: id, task_id: taskId } = recorded.data;
       state.openAudits.set(id, { id, actor: recorded.actor, taskId });
@@ -212,6 +222,10 @@ function evolveWithTask(state: State, recorded: RecordedEvent): void {
   if (recorded.type === 'TaskClaimed') {
     const { session_id: id, epoch, principal } = recorded.data;
     state.sessions.set(id, { id, taskId: task.id, epoch, principal, exit: null });
+  }
+  if (recorded.type === 'CheckFinished' && recorded.data.reporter !== undefined) {
+    const { name, reporter } = recorded.data;
+    state.reporters.set(reporterKey(name, reporter.repository), reporter.app);
   }
   if (recorded.type === 'SessionPrepared') prepareSession(state, recorded.data);
   if (recorded.type === 'ResultSubmitted')

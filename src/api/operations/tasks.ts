@@ -100,7 +100,7 @@ const limit = (most: number, standard: number) =>
 export const taskCreate = operation({
   name: 'task_create',
   about:
-    'Create a task, under an id that you choose: for work that you find and that is not part of your own task. Returns its serial number.',
+    'Create a task, under an id that you choose: for work that you find and that is not part of your own task. A task of a session has at most the priority of its own task and shares its budget. Beyond `limits.tasks` it is a proposal, about which a person is asked.',
   command: 'create-task',
   input: object({
     task_id: taskId,
@@ -115,7 +115,11 @@ export const taskCreate = operation({
     prd_id: optional(text, 'Its PRD, as in PRD-001.'),
   }),
   unlistedFields: ['phase'],
-  result: object({ task_id: text, n: { ...whole, about: 'Its serial number.' } }),
+  result: object({
+    task_id: text,
+    n: { ...nullable(whole), about: 'Its serial number; null for a proposal, until a person accepts it.' },
+    priority: optional(whole, 'Its priority, if that is lower than the one asked for.'),
+  }),
 });
 
 const ofTask = object({ task_id: taskId });

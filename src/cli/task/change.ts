@@ -56,7 +56,10 @@ export const taskAddCommand = operationCommand({
     const fields = { ...pickOptions(given, names), after, priority: priority.value };
     return { value: { task_id: given.args[0], ...fields, ...prompt, ...described } };
   },
-  show: ({ task_id, n }) => `Added ${printable(task_id)} (number ${n}).\n`,
+  show: ({ task_id, n }) =>
+    n === null
+      ? `Proposed ${printable(task_id)}: a person decides whether it becomes a task.\n`
+      : `Added ${printable(task_id)} (number ${n}).\n`,
 });
 
 export const taskUpdateCommand = operationCommand({

@@ -155,7 +155,8 @@ it('delivers answers that are still buffered when the daemon stops', async () =>
     const place = { scene: own, daemon: await own.runDaemon(), repository: own.makeRepository() };
     using channel = await openChannel({}, place);
     using other = await openChannel({}, place);
-    for (let id = 1; id <= 20; id++) channel.call(id, 'task_create', { task_id: `T${id}`, title: 'x'.repeat(4000) });
+    for (let id = 1; id <= 20; id++)
+      channel.call(id, 'task_create', { task_id: `T${id}`, title: 'x', description: 'x'.repeat(4000) });
     expect(await channel.answerTo(20)).toMatchObject({ ok: true });
     // More than a socket buffers, but less than the daemon keeps. The last answer shows that all calls were handled.
     channel.socket.pause();

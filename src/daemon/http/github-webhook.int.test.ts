@@ -12,7 +12,8 @@ let scene: RunScene;
 
 beforeEach(async () => {
   scene = new RunScene();
-  scene.write('[[ci.required]]\nname = "build"\n[[ci.required]]\nname = "lint"\n');
+  const required = (name: string) => `[[ci.required]]\nname = "${name}"\nrepository = "owner/name"\n`;
+  scene.write(`${required('build')}${required('lint')}`);
   await scene.start({ BATON_GITHUB_WEBHOOK_SECRET: SECRET });
 });
 afterEach(async () => scene.end());
@@ -39,10 +40,11 @@ async function waiting(): Promise<string> {
   return sha;
 }
 
-const run = (name: string, head_sha: string, conclusion = 'success') =>
+const run = (name: string, head_sha: string, conclusion = 'success', repository = 'owner/name') =>
   JSON.stringify({
     action: 'completed',
     workflow_run: { name, head_sha, conclusion, html_url: 'https://example.org/run/1' },
+    repository: { html_url: `https://github.com/${repository}` },
   });
 
 async function deliver(body: string, more: Record<string, string> = {}): Promise<Heard> {
@@ -65,8 +67,14 @@ describe('a check report of GitHub', () => {
     expect(await phase()).toBe('CI_PENDING');
     expect((await deliver(run('build', '0'.repeat(40)))).answer.result).toEqual({ taken: 0 });
     expect((await deliver(run('other', sha))).answer.result).toEqual({ taken: 0 });
+    expect((await deliver(run('build', sha, 'success', 'evil/name'))).answer.result).toEqual({ taken: 0 });
     expect((await deliver(run('build', sha))).answer.result).toEqual({ taken: 1 });
     expect(await phase()).toBe('CI_PENDING');
+    expect((await deliver(run('lint', sha, 'skipped'))).answer.result).toEqual({ taken: 1 });
+    expect(await phase()).toBe('CI_PENDING');
+    expect(await scene.ask('decision_list')).toMatchObject({
+      decisions: [{ title: 'Does this report of a check count? A' }],
+    });
     expect((await deliver(run('lint', sha, 'cancelled'))).answer.result).toEqual({ taken: 1 });
     expect(await phase()).toBe('CI_PENDING');
     expect((await deliver(run('lint', sha))).answer.result).toEqual({ taken: 1 });
@@ -78,7 +86,14 @@ describe('a check report of GitHub', () => {
     const sha = await waiting();
     const body = JSON.stringify({
       action: 'completed',
-      check_run: { name: 'build', head_sha: sha, conclusion: 'timed_out', html_url: 'https://example.org/run/2' },
+      check_run: {
+        name: 'build',
+        head_sha: sha,
+        conclusion: 'timed_out',
+        html_url: 'https://example.org/run/2',
+        app: { slug: 'ci' },
+      },
+      repository: { html_url: 'https://github.com/owner/name' },
     });
     await deliver(body, { 'x-github-event': 'check_run' });
     expect(await phase()).toBe('IMPLEMENTATION');

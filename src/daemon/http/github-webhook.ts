@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { readFileIfPresent } from '../../api/files.ts';
 import { isEqualSecret, readBody } from '../../api/http/request.ts';
 import { sendAnswer } from '../../api/http/respond.ts';
-import { checkOutcome } from '../../github/checks.ts';
+import { checkOutcome, GITHUB_ACTIONS } from '../../github/checks.ts';
+import { parseRemoteUrl, renderRepository } from '../../github/find-github.ts';
 import { fieldOf } from '../../protocol/shape/read-unknown.ts';
 import { decide } from '../../state/decide.ts';
 import { event } from '../../state/event.ts';
 import type { State } from '../../state/state.ts';
+import type { CheckReport } from '../../state/workflow/judge-report.ts';
 import type { CheckOutcome } from '../../state/workflow/workflow-event.ts';
 import type { Log } from '../log.ts';
 import type { Services } from '../operations/call.ts';
@@ -105,6 +107,7 @@ interface GithubReport {
   readonly sha: string;
   readonly outcome: CheckOutcome;
   readonly url: string | null;
+  readonly report: CheckReport;
 }
 
 type ParsedReport = { readonly ok: true; readonly value: GithubReport | undefined } | Refusal;
@@ -126,8 +129,19 @@ function parseReport(event: string, body: Uint8Array): ParsedReport {
   if (typeof name !== 'string' || name === '') return malformed(`${event}.name is missing`);
   if (typeof sha !== 'string' || !/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(sha))
     return malformed(`${event}.head_sha is not a commit`);
-  const outcome = checkOutcome(conclusion);
-  return { ok: true, value: { name, sha, outcome, url: typeof url === 'string' ? url.slice(0, 500) : null } };
+  const repository = parseRemoteUrl(textOf(fieldOf(fieldOf(payload, 'repository'), 'html_url')));
+  if (repository === undefined) return malformed('repository.html_url is not the address of a repository');
+  // A workflow run names no app, because only GitHub's own Actions have them.
+  const app = event === 'workflow_run' ? GITHUB_ACTIONS : textOf(fieldOf(fieldOf(run, 'app'), 'slug'));
+  if (!/^[\w.-]{1,100}$/.test(app)) return malformed('check_run.app.slug is missing');
+  const reporter = { repository: renderRepository(repository), app };
+  const report = { reporter, conclusion: textOf(conclusion).slice(0, 100) };
+  const address = typeof url === 'string' ? url.slice(0, 500) : null;
+  return { ok: true, value: { name, sha, outcome: checkOutcome(conclusion), url: address, report } };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function malformed(message: string): Refusal {
@@ -144,7 +158,7 @@ async function reportCheck(
   report: GithubReport,
   about: { readonly delivery: string; readonly event: string },
 ): Promise<number | Refusal> {
-  const { name, outcome, url } = report;
+  const { name, outcome, url, report: reported } = report;
   const key = `github/${about.delivery}`;
   const known = await commandLoop.read(({ state }) => ({
     isKnown: state.settled.has(key),
@@ -159,19 +173,30 @@ async function reportCheck(
     decide: ({ state, rules, here }) => {
       const outcomes = findWaitingTasks(state, report).map((checks_id) => {
         const output = `GitHub: ${outcome}${url === null ? '' : ` ${url}`}`;
-        const command = { checks_id, name, outcome, exit_code: null, log: null, output, handoffId: newId() };
+        const command = {
+          checks_id,
+          name,
+          outcome,
+          exit_code: null,
+          log: null,
+          output,
+          handoffId: newId(),
+          report: reported,
+        };
         return decide(state, { kind: 'finish-check', command }, { kind: 'system', name: 'ci' }, rules, here);
       });
       // A host that may decide nothing must not record the delivery either: GitHub delivers it to another one.
       const refused = outcomes.find((outcome) => !outcome.ok);
       if (refused !== undefined) return refused;
       const events = outcomes.flatMap((outcome) => (outcome.ok ? outcome.events : []));
+      // Nothing waited for the report of this repository or app.
+      if (events.length === 0) return { ok: true, events, answer: { taken: 0 } };
       const received = event('WebhookReceived', {
         delivery_id: about.delivery,
         source: 'github',
         event: about.event.slice(0, 100),
       });
-      return { ok: true, events: [received, ...events], answer: { taken: events.length === 0 ? 0 : 1 } };
+      return { ok: true, events: [received, ...events], answer: { taken: 1 } };
     },
   });
   if (settled.ok) return settled.answer.taken;

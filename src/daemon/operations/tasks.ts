@@ -51,7 +51,8 @@ export const TASK_HANDLERS = {
       ...(prd_id === undefined ? {} : { prdId: prd_id }),
     };
     const settled = await submitCommand(call, { kind: 'create-task', command });
-    return answerFor(settled, ({ n }) => ({ task_id: id, n }));
+    const limited = (priority: number) => (priority < (rest.priority ?? 0) ? { priority } : {});
+    return answerFor(settled, ({ n, priority }) => ({ task_id: id, n, ...limited(priority) }));
   }),
 
   task_import: handlerFor(imports.taskImport, importTasks),

@@ -1,6 +1,6 @@
 import type { ApiError } from '../../api/answer.ts';
 import { constraintsOf } from '../../effects/sessions/session-files.ts';
-import { findGithub } from '../../github/find-github.ts';
+import { findGithub, findGithubRepository } from '../../github/find-github.ts';
 import type { Entry } from '../../ledger/format/entry.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
 import { fieldOf } from '../../protocol/shape/read-unknown.ts';
@@ -43,6 +43,7 @@ export class Rulebook {
   /** What the mode `auto` gives without an image, as far as it is known. */
   #auto: SandboxKind = 'none';
   #pulls: Rules['pulls'];
+  #repository: string | undefined;
   #looks = 0;
 
   constructor(options: RulebookOptions) {
@@ -58,14 +59,9 @@ export class Rulebook {
     const mayBeOfSession = this.inForce === undefined && this.#state.tasks.size > 0 && this.hasSessions;
     if (mayBeOfSession && this.loosensFollowed(working)) return;
     this.#followed = working;
-    const { adopted, pulls } = this.rules;
+    const { adopted } = this.rules;
     for (const name of Object.keys(this.rules)) Reflect.deleteProperty(this.rules, name);
-    Object.assign(
-      this.rules,
-      rulesFromRunbook(withoutAccess(working)),
-      { adopted },
-      pulls === undefined ? {} : { pulls },
-    );
+    Object.assign(this.rules, rulesFromRunbook(withoutAccess(working)), { adopted }, this.#ofPulls());
   }
 
   loosensFollowed(runbook: Runbook): boolean {
@@ -154,18 +150,22 @@ export class Rulebook {
   async detectGithub(): Promise<void> {
     const { path, env, log } = this.#options;
     const look = (this.#looks += 1);
-    const pulls = await findGithub(path, this.runbookFor(null).github, env);
+    const { github } = this.runbookFor(null);
+    const pulls = await findGithub(path, github, env);
+    const repository = await findGithubRepository(path, github, env);
     if (look !== this.#looks) return;
     if (pulls === 'unknown') {
       log.error('git does not say which remotes there are', { path });
       return;
     }
     this.#pulls = pulls;
-    for (const [sha256, { pulls: _, ...rules }] of this.#adopted)
+    this.#repository = repository;
+    for (const [sha256, { pulls: _, repository: _old, ...rules }] of this.#adopted)
       this.#adopted.set(sha256, this.#withPersonal({ ...rules, ...this.#ofPulls() }));
-    const own: { pulls?: Rules['pulls'] } = this.rules;
-    if (pulls === undefined) delete own.pulls;
-    else own.pulls = pulls;
+    const own: { pulls?: Rules['pulls']; repository?: string } = this.rules;
+    delete own.pulls;
+    delete own.repository;
+    Object.assign(own, this.#ofPulls());
   }
 
   /** The person's own setting is no part of a runbook. It is read when it is needed, since the person may change it. */
@@ -175,8 +175,11 @@ export class Rulebook {
     return Object.defineProperty(rules, 'unseparated', { get });
   }
 
-  #ofPulls(): Pick<Rules, 'pulls'> {
-    return this.#pulls === undefined ? {} : { pulls: this.#pulls };
+  #ofPulls(): Pick<Rules, 'pulls' | 'repository'> {
+    return {
+      ...(this.#pulls === undefined ? {} : { pulls: this.#pulls }),
+      ...(this.#repository === undefined ? {} : { repository: this.#repository }),
+    };
   }
 }
 
@@ -198,9 +201,8 @@ function withoutAccess(runbook: Runbook): Runbook {
 export function rulesFromRunbook(runbook: Runbook | undefined): Rules {
   if (runbook === undefined) return { ciGate: false, mergeGate: false };
   const { ci, merge, limits, sameAgentMayReview, prices, envPass } = runbook;
-  const checks = ci.required.map(({ name, run, timeoutMs, envPass: own = [], network }) => ({
-    name,
-    ...(run === undefined ? {} : { run }),
+  const checks = ci.required.map(({ timeoutMs, envPass: own = [], network, ...check }) => ({
+    ...check,
     ...(timeoutMs === undefined ? {} : { timeout_ms: timeoutMs }),
     ...(envPass.length + own.length === 0 ? {} : { env_pass: [...envPass, ...own] }),
     ...checkNetwork(runbook, network),
@@ -216,6 +218,7 @@ export function rulesFromRunbook(runbook: Runbook | undefined): Rules {
     maxResumes: limits.resumes,
     reviewRounds: limits.reviewRounds,
     constraints: constraintsOf(limits),
+    tasks: limits.tasks,
     sameAgentMayReview,
     stallMs: limits.stallMs,
     budgets: {

@@ -13,7 +13,7 @@ import { findMergeBase } from '../../git/commits.ts';
 import type { OwnRepository } from '../../git/own/own-repository.ts';
 import { gitFailure, type GitResult } from '../../git/run-git.ts';
 import { readEndedChecks } from '../../github/checks.ts';
-import { parseRepository } from '../../github/find-github.ts';
+import { parseRepository, renderRepository } from '../../github/find-github.ts';
 import { SANDBOX_KINDS } from '../../protocol/sandbox.ts';
 import { commandNetworkOf } from '../../runbook/access.ts';
 import { withKept } from '../../sandbox/plan/layer-paths.ts';
@@ -86,10 +86,11 @@ export async function watchChecks(
     context.log.error('the checks at GitHub cannot be read', { task: taskId, reason: ended.problem.message });
     return [];
   }
-  for (const { name, outcome, url } of ended.value) {
+  for (const { name, outcome, conclusion, app, url } of ended.value) {
     if (!watch.includes(name) || checks.outcomes[name] === outcome) continue;
     const output = `GitHub: ${outcome}${url === null ? '' : ` ${url}`}`;
-    const about = { exit_code: null, log: null, output, handoffId: randomUUID() };
+    const report = { reporter: { repository: renderRepository(repository), app }, conclusion };
+    const about = { exit_code: null, log: null, output, handoffId: randomUUID(), report };
     await context.submit({ kind: 'finish-check', command: { checks_id: checks.id, name, outcome, ...about } });
   }
   return [];

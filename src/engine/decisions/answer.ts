@@ -12,6 +12,7 @@ import { returnFromBlocked } from '../../state/tasks/operate-task.ts';
 import { reinstate } from '../../state/tasks/record-session.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import { moveRules } from '../../state/tasks/task-rules.ts';
+import { familyOf } from '../../state/tasks/task-family.ts';
 import { finishTask } from '../../state/tasks/update-task.ts';
 import { restartSilentAgent } from '../agent-events.ts';
 import { countRaises, listOpenBudgetDecisions } from '../budgets.ts';
@@ -31,6 +32,8 @@ import {
   unparkAgent,
   wakeAgent,
 } from '../resume.ts';
+import { settleProposals } from './proposals.ts';
+import { settleReport } from './check-report.ts';
 import { assignTask } from './steer-task.ts';
 import { enterStep } from '../steps.ts';
 
@@ -39,6 +42,8 @@ export function onDecision(world: EngineContext, resolved: EventOf<'DecisionReso
   const decision = world.state.decisions.get(decision_id);
   if (decision?.source === 'budget') return onBudgetDecision(world, decision, action, message);
   if (decision?.adopts) return adoptByDecision(world, decision, action);
+  if (decision?.check !== undefined) return settleReport(world, decision, decision.check, action);
+  if (decision?.proposalsOf !== undefined) return settleProposals(world, decision, decision.proposalsOf, action);
   // The state already has the answer: merges continue, or wait until the branch is back.
   if (decision?.branch) return [];
   if (decision?.source === 'reconcile') return onFindingDecision(world, decision, action, message);
@@ -197,7 +202,13 @@ function onBudgetDecision(
     const why = describeReason(action, message);
     const ended = waiting.flatMap((agent) => [...unparkAgent(world, agent), ...endAgent(world, agent, outcome, why)]);
     const followed = isOfDoneRun(world.state, scope) ? beginStepsAfterAnswer(world, decision, action === 'cancel') : [];
-    return [...ended, ...followed, ...(scope?.kind === 'task' ? blockUnclaimed(world, scope.id, why) : [])];
+    return [
+      ...ended,
+      ...followed,
+      ...(scope?.kind === 'task'
+        ? familyOf(world.state, scope.id).flatMap((each) => blockUnclaimed(world, each, why))
+        : []),
+    ];
   }
   return [...(scope === null ? [] : raiseBudget(world, scope)), ...resumeWaiting(world, waiting, message)];
 }

@@ -104,13 +104,11 @@ function buildWorkerRun(run: WorkerRunValue): WorkerRun {
 
 type CheckValue = NonNullable<NonNullable<RunbookValue['ci']>['required']>[number];
 
-function buildCheck({ name, run, timeout, env_pass, network }: CheckValue): CiCheck {
+function buildCheck({ timeout, env_pass, ...check }: CheckValue): CiCheck {
   return {
-    name,
-    ...(run === undefined ? {} : { run }),
+    ...check,
     ...(timeout === undefined ? {} : { timeoutMs: parseDuration(timeout) }),
     ...(env_pass === undefined ? {} : { envPass: env_pass }),
-    ...(network === undefined ? {} : { network }),
   };
 }
 

@@ -13,7 +13,8 @@ const CLASSES: Readonly<Record<string, readonly string[]>> = {
     'ci.required.env_pass', 'ci.required.network', 'git',
   ],
   gate: [
-    'ci.required.name', 'ci.required.run', 'ci.required.timeout', 'ci.protected', 'merge', 'roles', 'workflow.mode', 'workflow.validate',
+    'ci.required.name', 'ci.required.run', 'ci.required.timeout', 'ci.required.repository',
+    'ci.required.app', 'ci.required.allow', 'ci.protected', 'merge', 'roles', 'workflow.mode', 'workflow.validate',
     'limits', 'prices', 'agents.*.role', 'agents.*.requires', 'agents.*.budget', 'agents.*.timeout', 'agents.*.max_concurrency',
     'pipelines.*.budget', 'workers',
   ],

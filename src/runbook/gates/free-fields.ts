@@ -50,7 +50,7 @@ const IN_SANDBOX: ReadonlySet<string> = new Set([
  * people (`review_rounds`, `resumes`) and other destinations are no part of this.
  */
 const FREE_AT_FIRST =
-  /^(?:workers\.(?!.*\.shell$)|merge\.(?:method|into)$|prices\.|github\.(?:draft|pull_requests)$|limits\.(?!review_rounds$|resumes$|blocks$|max_files$|no_))/;
+  /^(?:workers\.(?!.*\.shell$)|merge\.(?:method|into)$|prices\.|github\.(?:draft|pull_requests)$|limits\.(?!tasks\.|review_rounds$|resumes$|blocks$|max_files$|no_))/;
 
 function mayAgentChange(change: FieldChange, after: GateFields, section: string): boolean {
   const { field, was, is, before, occasion } = change;

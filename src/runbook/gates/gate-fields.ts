@@ -16,7 +16,7 @@ export function gateFieldsOf(runbook: Runbook, files: RuleFiles = NO_FILES): Gat
   // An empty list and a missing list let the same work pass.
   const { required, isSet: _, ...otherCi } = ci;
   const { agents, pipelines, judging } = findWorkerReach(runbook);
-  const { taskBudget, dayBudget, stallMs, ...plainLimits } = limits;
+  const { taskBudget, dayBudget, stallMs, tasks, ...plainLimits } = limits;
   const { validate, ...commands } = workflowCommands;
   return new Map<string, GateValue>([
     ...checkFields('ci.required', required),
@@ -32,6 +32,7 @@ export function gateFieldsOf(runbook: Runbook, files: RuleFiles = NO_FILES): Gat
     ...plainFields('workflow', commands),
     ...plainFields('limits', plainLimits),
     ...plainFields('limits.stall', stallMs),
+    ...plainFields('limits.tasks', tasks),
     ...budgetFields('limits.task_budget', taskBudget),
     ...budgetFields('limits.day_budget', dayBudget),
     ...prices.map((price) => [`prices.${price.model}`, plain(price)] as const),

@@ -1,4 +1,5 @@
 import { MAX_BLOCKS } from '../../protocol/decide-stop.ts';
+import { DEFAULT_TASK_LIMITS } from '../../protocol/limits.ts';
 import { type Phase, PHASES } from '../../protocol/phase.ts';
 import type { Price } from '../../protocol/price.ts';
 import type { BudgetPlan } from '../../protocol/run-plan.ts';
@@ -91,6 +92,8 @@ const stall = {
   options: [durationField, { kind: 'object', fields: perPhase }],
 } as const satisfies EitherShape;
 
+const zeroOrMore = { kind: 'number', whole: true, min: 0 } as const satisfies Shape;
+
 export const limitsShape = {
   kind: 'object',
   optional: true,
@@ -123,6 +126,18 @@ export const limitsShape = {
     ),
     no_git_commit: optional(flagField, 'Whether sessions are forbidden to commit; default: false.'),
     no_new_deps: optional(flagField, 'Whether sessions are forbidden to add dependencies; default: false.'),
+    tasks: {
+      kind: 'object',
+      optional: true,
+      about: 'What sessions may create below one task of a person before Baton asks a person.',
+      fields: {
+        number: optional(zeroOrMore, `How many tasks, over all sessions; default: ${DEFAULT_TASK_LIMITS.number}.`),
+        depth: optional(
+          zeroOrMore,
+          `How deep tasks of tasks may be: 1 if only the task of the person may have any; default: ${DEFAULT_TASK_LIMITS.depth}.`,
+        ),
+      },
+    },
     stall,
     task_budget: optional(budgetShape, 'What all sessions of one task may use before Baton asks a person.'),
     day_budget: optional(
@@ -149,6 +164,10 @@ export function buildLimits(value: LimitsValue) {
     blocks: value.blocks ?? MAX_BLOCKS,
     resumes: value.resumes ?? 5,
     reviewRounds: value.review_rounds ?? 3,
+    tasks: {
+      number: value.tasks?.number ?? DEFAULT_TASK_LIMITS.number,
+      depth: value.tasks?.depth ?? DEFAULT_TASK_LIMITS.depth,
+    },
     killAfterMs: ms(value.kill_after, 10_000),
     logBytes: value.log_bytes ?? 10 * 1024 * 1024,
     maxFiles: value.max_files,

@@ -106,6 +106,18 @@ const ciShape = {
           timeout: optional(durationField, 'How long it may take, as in "10m".'),
           env_pass: environmentPassField,
           network: checkNetworkField,
+          repository: optional(
+            { kind: 'text', pattern: '^(?:[^\\s/]+/)?[^\\s/]+/[^\\s/]+$', expected: 'owner/name' },
+            "The repository whose reports of the check count; left out: the project's remote.",
+          ),
+          app: optional(
+            { kind: 'text', notEmpty: true },
+            'The app whose reports count, as in "github-actions"; left out: the one that reported first.',
+          ),
+          allow: optional(
+            { kind: 'list', of: { kind: 'choice', values: ['skipped', 'neutral'] } },
+            'Conclusions that count as passed without a question: `skipped`, `neutral`.',
+          ),
         },
       },
     },

@@ -23,4 +23,7 @@ export const ENTRY_LEVELS: EntryLevels = {
   VerdictConfirmed: 3,
   RunAcknowledged: 3,
   TaskCounted: NUMBERED_LEVEL,
+  TaskProposed: 4,
+  ProposalsSettled: 4,
+  CheckQuestioned: 4,
 };

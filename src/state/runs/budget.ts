@@ -3,12 +3,13 @@ import type { RecordedEvent } from '../event.ts';
 import { type FleetState, hostOf } from '../fleet/fleet.ts';
 import { type Rules, rulesFor } from '../rules.ts';
 import type { Task } from '../tasks/task.ts';
+import { familyOf, taskScope } from '../tasks/task-family.ts';
 import { accountKey, pipelinesAround } from './accounts.ts';
 import type { AgentRun } from './agent-run.ts';
 import { type BudgetRecord, type BudgetScope, type Measure, MEASURES } from './budget-scope.ts';
 import { findPipelinePlan } from './pipeline-run.ts';
 import type { Runs } from './runs.ts';
-import { agentSpending, dayOf, NO_SPENDING, type Spending, timeCategory, tokensIn } from './spent.ts';
+import { addSpending, agentSpending, dayOf, NO_SPENDING, type Spending, timeCategory, tokensIn } from './spent.ts';
 
 export interface BudgetUse {
   readonly measure: Measure;
@@ -26,17 +27,17 @@ export function budgetKey({ kind, id }: BudgetScope): string {
   return `${kind}:${id}`;
 }
 
-export function scopesOf(runs: Runs, agent: AgentRun, at: string): readonly BudgetScope[] {
+export function scopesOf(runs: BudgetSources, agent: AgentRun, at: string): readonly BudgetScope[] {
   return [
     { kind: 'agent', id: agent.id },
     ...pipelinesAround(runs, agent).map(({ id }) => ({ kind: 'pipeline', id }) as const),
-    ...(agent.task === null ? [] : [{ kind: 'task', id: agent.task.task_id } as const]),
+    ...(agent.task === null ? [] : [taskScope(runs, agent.task.task_id)]),
     { kind: 'day', id: dayOf(at) },
   ];
 }
 
 /** Includes tasks, because a workflow keeps the budget that it was started with. */
-type BudgetSources = Runs & { readonly tasks?: ReadonlyMap<string, Task> };
+export type BudgetSources = Runs & { readonly tasks?: ReadonlyMap<string, Task> };
 
 /** Returns undefined if the runbook sets no budget. */
 export function budgetOf(runs: BudgetSources, { kind, id }: BudgetScope, rules: Rules): BudgetPlan | undefined {
@@ -102,9 +103,15 @@ function reservedIn(runs: Runs, scope: BudgetScope, measure: Measure): number {
 }
 
 /** Spending without current intervals. */
-export function spendingIn({ agents, pipelines, accounts }: Runs, { kind, id }: BudgetScope): Spending {
+export function spendingIn(runs: Runs, { kind, id }: BudgetScope): Spending {
+  const { agents, pipelines, accounts } = runs;
   if (kind === 'pipeline') return pipelines.get(id)?.spent ?? NO_SPENDING;
-  if (kind === 'task' || kind === 'day') return accounts.get(accountKey(kind, id)) ?? NO_SPENDING;
+  if (kind === 'day') return accounts.get(accountKey(kind, id)) ?? NO_SPENDING;
+  if (kind === 'task')
+    return familyOf(runs, id).reduce(
+      (sum, each) => addSpending(sum, accounts.get(accountKey(kind, each)) ?? NO_SPENDING),
+      NO_SPENDING,
+    );
   const agent = agents.get(id);
   return agent === undefined ? NO_SPENDING : agentSpending(agent);
 }
@@ -121,7 +128,10 @@ export function agentsIn(runs: Runs, { kind, id }: BudgetScope): readonly AgentR
   if (kind === 'agent') return [runs.agents.get(id)].filter((agent) => agent !== undefined);
   const all = [...runs.agents.values()].filter(({ over }) => over === null);
   if (kind === 'day') return all;
-  if (kind === 'task') return all.filter(({ task }) => task?.task_id === id);
+  if (kind === 'task') {
+    const family = new Set(familyOf(runs, id));
+    return all.filter(({ task }) => task !== null && family.has(task.task_id));
+  }
   return all.filter((agent) => pipelinesAround(runs, agent).some((run) => run.id === id));
 }
 

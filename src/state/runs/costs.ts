@@ -4,8 +4,9 @@ import type { State } from '../state.ts';
 import { accountKey, type AccountKind, accountsOfAgent } from './accounts.ts';
 import type { AgentRun } from './agent-run.ts';
 import type { BudgetScope } from './budget-scope.ts';
-import { type BudgetUse, findHighestUse } from './budget.ts';
+import { type BudgetSources, type BudgetUse, findHighestUse } from './budget.ts';
 import type { Runs } from './runs.ts';
+import { taskScope } from '../tasks/task-family.ts';
 import { addSpending, NO_SPENDING, type Spending, splitByDay, timeCategory, tokensIn } from './spent.ts';
 
 export interface CostRow {
@@ -17,7 +18,7 @@ export interface CostRow {
 }
 
 /** Costs up to now by one kind of account, days in order, others by cost. */
-export function listCosts(runs: Runs, by: AccountKind, rules: Rules, at: string): readonly CostRow[] {
+export function listCosts(runs: BudgetSources, by: AccountKind, rules: Rules, at: string): readonly CostRow[] {
   const sums = new Map(accountsOf(runs, by));
   for (const agent of runs.agents.values()) {
     for (const [name, spent] of openInterval(runs, agent, by, at))
@@ -68,16 +69,18 @@ function openInterval(
   return [[accountsOfAgent(runs, agent)[by], spent(parts.reduce((sum, { ms }) => sum + ms, 0))]];
 }
 
-function budgetIn(runs: Runs, by: AccountKind, name: string, rules: Rules, at: string): BudgetUse | null {
+function budgetIn(runs: BudgetSources, by: AccountKind, name: string, rules: Rules, at: string): BudgetUse | null {
   const uses = scopesIn(runs, by, name).flatMap((scope) => findHighestUse(runs, scope, rules, at) ?? []);
   return uses.toSorted((a, b) => b.used / b.limit - a.used / a.limit)[0] ?? null;
 }
 
-function scopesIn({ agents, pipelines }: Runs, by: AccountKind, name: string): readonly BudgetScope[] {
+function scopesIn(runs: BudgetSources, by: AccountKind, name: string): readonly BudgetScope[] {
+  const { agents, pipelines } = runs;
   switch (by) {
     case 'task':
+      return name === '' ? [] : [taskScope(runs, name)];
     case 'day':
-      return name === '' ? [] : [{ kind: by, id: name }];
+      return [{ kind: by, id: name }];
     case 'agent':
       return [...agents.values()]
         .filter(({ plan, outcome }) => plan.name === name && outcome === null)

@@ -17,6 +17,10 @@ export interface Decision {
   readonly scope: BudgetScope | null;
   /** The runbook that the answer `approve` puts in force. */
   readonly adopts: { readonly sha256: string; readonly commit: string } | null;
+  /** The task of a person, if the decision is about tasks that sessions below it proposed. */
+  readonly proposalsOf?: string;
+  /** The reported check, if the decision is whether the report counts. */
+  readonly check?: { readonly checks_id: string; readonly name: string };
   /** The main branch, if the decision is about moves that no person has accepted. */
   readonly branch: string | null;
   /** Set for a decision about a silent agent, which is withdrawn as soon as the agent prints again. */

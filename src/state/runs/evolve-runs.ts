@@ -146,6 +146,8 @@ function openDecision({ data, at }: EventOf<'DecisionOpened'> & Envelope): Decis
     agentId: data.agent_id,
     pipelineId: data.pipeline_id,
     taskId: data.task_id,
+    ...(data.proposals_of === undefined ? {} : { proposalsOf: data.proposals_of }),
+    ...(data.check === undefined ? {} : { check: data.check }),
     ...(data.until_heard === true ? { untilHeard: true as const } : {}),
     ...(data.finding === undefined ? {} : { finding: data.finding }),
     openedAt: at,

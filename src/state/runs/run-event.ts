@@ -231,6 +231,10 @@ export const RUN_EVENTS = {
     adopts: optional(object({ sha256: text, commit: text })),
     /** The main branch, if the decision is about moves that no person has accepted. */
     branch: optional(text),
+    /** The task of a person, if the decision is about tasks that sessions below it proposed. */
+    proposals_of: optional(text),
+    /** The reported check, if the decision is whether the report counts. */
+    check: optional(object({ checks_id: text, name: text })),
     /** Set if the decision is withdrawn as soon as the agent prints again. */
     until_heard: optional(flag),
     /** The kind of a finding of reconciliation. Rules decide by it, never by the text. */

@@ -20,7 +20,7 @@ describe('creating a task', () => {
     const { answer } = given([])
       .when(create('P0.1.1', { title: 'Set up the package' }), operator)
       .then([created]);
-    expect(answer).toEqual({ n: 1 });
+    expect(answer).toEqual({ n: 1, priority: 0 });
   });
 
   it('numbers tasks in the order in which they are made', () => {
@@ -30,7 +30,7 @@ describe('creating a task', () => {
       [create('C'), system],
     ]);
     expect(['A', 'B', 'C'].map((id) => three.task(id).n)).toEqual([1, 2, 3]);
-    expect(three.when(create('D'), operator).thenTypes(['TaskCreated']).answer).toEqual({ n: 4 });
+    expect(three.when(create('D'), operator).thenTypes(['TaskCreated']).answer).toEqual({ n: 4, priority: 0 });
   });
 
   it.each(['P0.1.1', 'T042', 'W-00042', '123', 'a'.repeat(64)])('takes the id %s', (id) => {

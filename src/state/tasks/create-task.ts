@@ -5,8 +5,12 @@ import { utf8Length } from '../../protocol/text/text-format.ts';
 import { type Caller, checkClaim } from '../caller.ts';
 import { event, type GithubIssueRef } from '../event.ts';
 import { decided, type Outcome, refusal } from '../outcome.ts';
+import type { Rules } from '../rules.ts';
 import { dependantsOf } from '../dependants.ts';
 import type { State } from '../state.ts';
+import { type CreatedTask, decideSessionTask } from './propose-task.ts';
+import type { Claim, Task } from './task.ts';
+import { originBelow } from './task-family.ts';
 
 export interface CreateTask {
   readonly id: string;
@@ -24,16 +28,25 @@ export interface CreateTask {
 
 const TASK_ID = new RegExp(taskIdShape.pattern, 'u');
 
-export function decideCreateTask(state: State, command: CreateTask, caller: Caller): Outcome<{ readonly n: number }> {
-  const { id, title, after = [], phase = 'IMPLEMENTATION', priority = 0 } = command;
-  const standing = checkCallerClaim(state, caller);
-  if (!standing.ok) return standing;
+export function decideCreateTask(
+  state: State,
+  command: CreateTask,
+  caller: Caller,
+  rules: Rules,
+): Outcome<CreatedTask> {
+  const { id, after = [], phase = 'IMPLEMENTATION', priority = 0 } = command;
+  const title = foldTitle(command.title);
+  const own = findOwnTask(state, caller);
+  if (!own.ok) return own;
   if (!TASK_ID.test(id))
     return refusal('invalid-id', `Invalid task_id: ${id}`, `Use ${taskIdShape.expected} characters.`);
-  if (title.trim() === '')
+  if (title === '')
     return refusal('empty-title', 'a task needs a title', 'Write in a few words what should be done: --title TEXT');
   const names = { role: command.nextRole, epic_id: command.epicId, prd_id: command.prdId };
-  const long = findTooLong({ title, prompt_file: command.promptFile }, TITLE_CHARACTERS) ?? findTooLong(names);
+  const long =
+    findTooLong({ title }, PROTOCOL_LIMITS.titleCharacters) ??
+    findTooLong({ prompt_file: command.promptFile }, PATH_CHARACTERS) ??
+    findTooLong(names);
   if (long !== undefined) return long;
   if (!firstPhases(caller).has(phase)) {
     const hint = `Use a first phase: ${[...firstPhases(caller)].join(', ')}.`;
@@ -44,7 +57,10 @@ export function decideCreateTask(state: State, command: CreateTask, caller: Call
   if (state.tasks.has(id))
     return refusal('task-exists', `task ${id} exists already`, `See the task: baton task show ${id}`);
   if (after.includes(id)) return refusal('cycle', `cycle: ${id} → ${id}`, 'A task cannot wait for itself.');
-  const unknown = after.find((before) => !state.tasks.has(before));
+  const proposed = own.answer === null ? [] : listProposals(state, own.answer.task);
+  if (proposed.includes(id))
+    return refusal('task-exists', `task ${id} is proposed already`, 'A person decides about it. Choose another id.');
+  const unknown = after.find((before) => !state.tasks.has(before) && !proposed.includes(before));
   if (unknown !== undefined) return refuseUnknownTask(unknown);
   const description = command.description?.trim() ?? '';
   const bytes = utf8Length(description);
@@ -57,7 +73,7 @@ export function decideCreateTask(state: State, command: CreateTask, caller: Call
     );
   }
   const n = state.tasks.size + 1;
-  const created = event('TaskCreated', {
+  const created = {
     task_id: id,
     n,
     title,
@@ -70,11 +86,20 @@ export function decideCreateTask(state: State, command: CreateTask, caller: Call
     prd_id: command.prdId ?? null,
     ...(description === '' ? {} : { description }),
     ...(command.githubIssue === undefined ? {} : { github_issue: command.githubIssue }),
-  });
-  return decided([created], { n });
+  };
+  if (own.answer !== null) return decideSessionTask(state, created, own.answer.task, own.answer.claim, rules);
+  return decided([event('TaskCreated', created)], { n, priority });
 }
 
-const TITLE_CHARACTERS = 4000;
+/** A title is one line of visible text, so that no surface shows a part of it as something else. */
+export function foldTitle(title: string): string {
+  return title
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .trim();
+}
+
+const PATH_CHARACTERS = 4000;
 const NAME_CHARACTERS = 200;
 
 /**
@@ -90,12 +115,20 @@ export function findTooLong(
   return undefined;
 }
 
-/** Requires the session's live claim for every write, even one about something else. */
-function checkCallerClaim(state: State, caller: Caller): Outcome<null> {
+/**
+ * The task and the live claim of a session; null for other callers. A session needs its claim for every write, even one
+ * about something else.
+ */
+function findOwnTask(state: State, caller: Caller): Outcome<{ readonly task: Task; readonly claim: Claim } | null> {
   if (caller.kind !== 'session') return decided([], null);
-  const own = state.tasks.get(caller.taskId);
-  const held = own === undefined ? refuseUnknownTask(caller.taskId) : checkClaim(own, caller);
-  return held.ok ? decided([], null) : held;
+  const task = state.tasks.get(caller.taskId);
+  if (task === undefined) return refuseUnknownTask(caller.taskId);
+  const held = checkClaim(task, caller);
+  return held.ok ? decided([], { task, claim: held.claim }) : held;
+}
+
+function listProposals({ families }: State, parent: Task): readonly string[] {
+  return (families.get(originBelow(parent).root)?.proposals ?? []).map(({ task_id }) => task_id);
 }
 
 /**

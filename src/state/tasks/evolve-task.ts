@@ -20,7 +20,10 @@ const KEPT_RECORDS = 100;
 /** The envelope of an entry; a rehearsed entry has no actor. */
 type Envelope = Pick<RecordedEvent, 'seq' | 'at'> & Partial<Pick<RecordedEvent, 'actor'>>;
 
-export function createTask({ data, seq }: EventOf<'TaskCreated'> & Envelope): Task {
+export function createTask(
+  { data, seq }: EventOf<'TaskCreated'> & Envelope,
+  made: Pick<Task, 'author' | 'origin'>,
+): Task {
   const { n, title, after, priority, phase } = data;
   const given = { n, title, after, priority, phase };
   return {
@@ -29,6 +32,7 @@ export function createTask({ data, seq }: EventOf<'TaskCreated'> & Envelope): Ta
     promptFile: data.prompt_file,
     epicId: data.epic_id,
     prdId: data.prd_id,
+    ...made,
     description: data.description ?? null,
     githubIssue: data.github_issue ?? null,
     firstPhase: phase,

@@ -16,7 +16,10 @@ it('stays in order for changes of any size', () => {
       for (const changes of batches) {
         // Each task once, with marks of what may have changed.
         const news = new Map(
-          changes.map(([n, chain, stays]) => [n, { stays, place: { id: `t${n}`, n, chain, priority: chain % 2 } }]),
+          changes.map(([n, chain, stays]) => [
+            n,
+            { stays, place: { id: `t${n}`, n, chain, priority: chain % 2, depth: n % 2 } },
+          ]),
         );
         const out = [...news.values()].flatMap(({ place }) => there.get(place.id) ?? []);
         const put = [...news.values()].filter(({ stays }) => stays).map(({ place }) => place);

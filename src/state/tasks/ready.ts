@@ -7,7 +7,8 @@ import { isClaimable, isClosable } from './claim-task.ts';
 import type { Task } from './task.ts';
 
 /**
- * The tasks that can be claimed now, in order: longest remaining chain first, then priority (larger first), then age.
+ * The tasks that can be claimed now, in order: longest remaining chain first, then priority (larger first), then
+ * those that people made, then age. Tasks that sessions made lengthen no chain, since agents choose what they wait for.
  * Updated with each entry and kept in groups, so that a query is fast even with a hundred thousand tasks, and does not
  * look at tasks of other roles.
  */
@@ -109,7 +110,8 @@ export function trackReadyTasks(state: State, rules: Rules): ReadyTasks {
   function chainOf(current: State, task: Task): number {
     if (task.phase === 'COMPLETED') return 0;
     let longest = 0;
-    for (const dependant of dependantsOf(current, task.id)) longest = Math.max(longest, chains.get(dependant) ?? 0);
+    for (const dependant of dependantsOf(current, task.id))
+      if (depthOf(current.tasks.get(dependant)) === 0) longest = Math.max(longest, chains.get(dependant) ?? 0);
     return longest + 1;
   }
 
@@ -148,10 +150,11 @@ export function trackReadyTasks(state: State, rules: Rules): ReadyTasks {
     const task = current.tasks.get(id);
     if (task === undefined) return undefined;
     const { n, priority } = task;
+    const depth = depthOf(task);
     const { runbook } = task.flow;
-    if (isClosable(task)) return { id, n, priority, chain: 0, runbook, key: keyOf(task) };
+    if (isClosable(task)) return { id, n, priority, depth, chain: 0, runbook, key: keyOf(task) };
     if (!isClaimable(current, task, rulesInForce(current, rules))) return undefined;
-    return { id, n, priority, chain: chains.get(id) ?? 1, runbook, key: keyOf(task) };
+    return { id, n, priority, depth, chain: chains.get(id) ?? 1, runbook, key: keyOf(task) };
   }
 
   /** Creates the queue of the task's group if there is none yet. */
@@ -161,6 +164,10 @@ export function trackReadyTasks(state: State, rules: Rules): ReadyTasks {
     if (!queues.has(key)) queues.set(key, { group: { phase, role, isInWorkflow }, queue: createQueue() });
     return key;
   }
+}
+
+function depthOf(task: Task | undefined): number {
+  return task?.origin?.depth ?? 0;
 }
 
 /** A completed task is ready only to be closed. */
@@ -196,6 +203,8 @@ export interface QueuePosition {
   readonly n: number;
   readonly chain: number;
   readonly priority: number;
+  /** How far below a task of a person: see `task-family.ts`. */
+  readonly depth: number;
 }
 
 /** A sorted list of positions, of which few change at a time. */
@@ -207,7 +216,7 @@ export interface ReadyQueue {
 
 /** Orders by urgency, the most urgent first. Serial numbers are unique, so no two positions are equal. */
 export function compareUrgency(a: QueuePosition, b: QueuePosition): number {
-  return b.chain - a.chain || b.priority - a.priority || a.n - b.n;
+  return b.chain - a.chain || b.priority - a.priority || a.depth - b.depth || a.n - b.n;
 }
 
 export function createQueue(): ReadyQueue {

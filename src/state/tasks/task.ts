@@ -11,6 +11,10 @@ export interface Task extends Pick<Events['TaskCreated'], 'n' | 'title' | 'after
   readonly promptFile: string | null;
   readonly epicId: string | null;
   readonly prdId: string | null;
+  /** Who wrote the title and the description. */
+  readonly author: TaskAuthor;
+  /** Null for a task that a person or Baton made. */
+  readonly origin: TaskOrigin | null;
   /** The work to do, in its author's words. */
   readonly description: string | null;
   /** The issue at GitHub that the task was imported from. */
@@ -43,6 +47,24 @@ export interface Task extends Pick<Events['TaskCreated'], 'n' | 'title' | 'after
   readonly flow: Flow;
   /** Null on SQLite. */
   readonly work: TaskWork | null;
+}
+
+/** Who wrote a task's title and description, as its entry proves it. */
+interface TaskAuthor {
+  /** The actor of the entry, such as `operator:ann` or `session:ID`. */
+  readonly actor: string;
+  /** The session that wrote the task; null if a person or Baton did. */
+  readonly session: { readonly taskId: string; readonly holder: string; readonly role: string | null } | null;
+  /** The person who accepted the proposal of that session; absent if nobody was asked. */
+  readonly acceptedBy?: string;
+}
+
+/** Where a session's task comes from. */
+export interface TaskOrigin {
+  /** The task of a person at the top: its family shares the budget, see `task-family.ts`. */
+  readonly root: string;
+  /** How many sessions are between: 1 for a task that a session of the root made. */
+  readonly depth: number;
 }
 
 export interface Claim extends Pick<Events['TaskClaimed'], 'epoch' | 'holder' | 'principal' | 'role' | 'requires'> {

@@ -2,16 +2,22 @@ import { SANDBOX_KINDS } from '../../protocol/sandbox.ts';
 import { event, type Event } from '../event.ts';
 import { decided, type Outcome } from '../outcome.ts';
 import { excerptEnd } from '../runs/excerpt.ts';
+import type { Rules } from '../rules.ts';
 import type { State } from '../state.ts';
 import { phaseMovedEvent } from '../tasks/claim-task.ts';
 import type { Task } from '../tasks/task.ts';
 import { phaseAfterChecks } from './approval.ts';
 import type { CheckRun } from './flow.ts';
+import { type CheckReport, type JudgedReport, judgeReport, reporterKey } from './judge-report.ts';
 import { fixerHandoff } from './gate-handoffs.ts';
-import type { CheckOutcome, WorkflowEvents } from './workflow-event.ts';
+import type { CheckOutcome, CheckPlan, WorkflowEvents } from './workflow-event.ts';
 
 /** The outcome of one required check, run by Baton or reported by another system. */
-export type FinishCheck = Omit<WorkflowEvents['CheckFinished'], 'task_id' | 'head'> & {
+export type FinishCheck = Omit<WorkflowEvents['CheckFinished'], 'task_id' | 'head' | 'reporter'> & {
+  /** Absent for a check that Baton ran. */
+  readonly report?: CheckReport;
+  /** A person accepted the report. */
+  readonly isAccepted?: boolean;
   /** The id of the handoff after a failure. */
   readonly handoffId: string;
 };
@@ -21,17 +27,25 @@ export type FinishCheck = Omit<WorkflowEvents['CheckFinished'], 'task_id' | 'hea
  * the end of the log. If one was cancelled, it waits until that check runs again. Repeated reports, and reports about
  * older checks, change nothing.
  */
-export function decideFinishCheck(state: State, command: FinishCheck): Outcome<null> {
+export function decideFinishCheck(state: State, command: FinishCheck, rules: Rules): Outcome<null> {
   const task = findChecked(state, command.checks_id);
   const checks = task?.flow.checks;
   if (task === undefined || !checks || checks.outcome !== null) return decided([], null);
-  const { handoffId: _, ...check } = command;
-  const { name, outcome, output } = check;
+  const { handoffId: _, report, isAccepted = false, ...check } = command;
+  const { name, outcome } = check;
   const before = checks.outcomes[name];
-  if (!checks.plans.some((plan) => plan.name === name) || before === 'passed' || before === 'failed')
-    return decided([], null);
+  const plan = checks.plans.find((each) => each.name === name);
+  if (plan === undefined || before === 'passed' || before === 'failed') return decided([], null);
   const about = { checks_id: checks.id, task_id: task.id, head: checks.head };
-  const finished = event('CheckFinished', { ...check, ...about, output: output === null ? null : excerptEnd(output) });
+  const output = check.output === null ? null : excerptEnd(check.output);
+  const judged = report === undefined || isAccepted ? 'counts' : judge(state, task, plan, report, rules);
+  if (judged === 'ignored') return decided([], null);
+  if (judged !== 'counts' && report !== undefined) {
+    if (isAskedAbout(checks, name, report)) return decided([], null);
+    return decided([event('CheckQuestioned', { ...about, name, outcome, ...report, because: judged, output })], null);
+  }
+  const reporter = report === undefined ? {} : { reporter: report.reporter };
+  const finished = event('CheckFinished', { ...check, ...about, output, ...reporter });
   const whole = outcomeOf(checks, name, outcome);
   if (whole === null) return decided([finished], null);
   const settled = event('ChecksFinished', { ...about, outcome: whole, ...weakestSandbox(checks, check) });
@@ -42,6 +56,24 @@ export function decideFinishCheck(state: State, command: FinishCheck): Outcome<n
 export function cancelChecks({ id: task_id, flow: { checks } }: Task): Event[] {
   if (checks === null || checks.outcome !== null) return [];
   return [event('ChecksFinished', { checks_id: checks.id, task_id, head: checks.head, outcome: 'cancelled' })];
+}
+
+function judge(state: State, { flow }: Task, plan: CheckPlan, report: CheckReport, rules: Rules): JudgedReport {
+  // Baton runs the check itself.
+  if (plan.run !== undefined) return 'ignored';
+  const app = state.reporters.get(reporterKey(plan.name, report.reporter.repository));
+  const own = rules.repository ?? flow.pull?.repository;
+  return judgeReport(plan, report, { repository: own === '' ? undefined : own, app });
+}
+
+/** A person is asked once about the same report, which GitHub may repeat. */
+function isAskedAbout({ questions }: CheckRun, name: string, { reporter, conclusion }: CheckReport): boolean {
+  const asked = questions?.[name];
+  return (
+    asked?.conclusion === conclusion &&
+    asked.reporter.app === reporter.app &&
+    asked.reporter.repository === reporter.repository
+  );
 }
 
 function findChecked(state: State, checksId: string): Task | undefined {

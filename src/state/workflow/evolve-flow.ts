@@ -90,6 +90,12 @@ function evolveByType(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow
       const { checks } = flow;
       return checks?.id === recorded.data.checks_id ? { ...flow, checks: finishCheck(checks, recorded.data) } : flow;
     }
+    case 'CheckQuestioned': {
+      const { checks } = flow;
+      const { name, checks_id } = recorded.data;
+      if (checks?.id !== checks_id) return flow;
+      return { ...flow, checks: { ...checks, questions: { ...checks.questions, [name]: recorded.data } } };
+    }
     case 'ChecksFinished': {
       const { checks } = flow;
       return checks?.id === recorded.data.checks_id

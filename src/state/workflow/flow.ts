@@ -136,6 +136,8 @@ export interface CheckRun {
   readonly failures?: Readonly<Record<string, CheckFailureEnd>>;
   /** The sandbox of each check by name, if recorded. */
   readonly sandboxes?: Readonly<Record<string, string>>;
+  /** The newest report of each check that asked a person; absent if none did. */
+  readonly questions?: Readonly<Record<string, WorkflowEvents['CheckQuestioned']>>;
   readonly outcome: CheckOutcome | null;
 }
 

@@ -43,7 +43,7 @@ interface RequestedStart extends WorkflowStart {
 type Started = Outcome<{ readonly id: string; readonly n: number; readonly ids?: readonly string[] }>;
 
 export function decideStartWorkflow(state: State, command: StartWorkflow, caller: Caller, rules: Rules): Started {
-  if (!('tasks' in command)) return createWorkflow(state, command, caller);
+  if (!('tasks' in command)) return createWorkflow(state, command, caller, rules);
   const { imports } = command;
   if (imports === undefined) return takeTasks(state, command);
   const imported = decideImportTasks(state, imports, caller, rules);
@@ -92,12 +92,12 @@ export function workflowStartEvents(state: State, task: Task, start: RequestedSt
   return [started(state, task.id, start), phaseMovedEvent(task, 'DRAFT', why, FIRST_ROLE)];
 }
 
-function createWorkflow(state: State, { mode, runbook, ...task }: NewWorkflow, caller: Caller): Started {
+function createWorkflow(state: State, { mode, runbook, ...task }: NewWorkflow, caller: Caller, rules: Rules): Started {
   const id = task.id ?? freeId(state);
-  const created = decideCreateTask(state, { ...task, id, phase: 'DRAFT', nextRole: FIRST_ROLE }, caller);
+  const created = decideCreateTask(state, { ...task, id, phase: 'DRAFT', nextRole: FIRST_ROLE }, caller, rules);
   if (!created.ok) return created;
   const start = { mode, ...(runbook === undefined ? {} : { runbook }) };
-  return decided([...created.events, started(state, id, start)], { id, n: created.answer.n });
+  return decided([...created.events, started(state, id, start)], { id, n: state.tasks.size + 1 });
 }
 
 function started(

@@ -29,6 +29,11 @@ const checkPlan = object({
     options: [choice(['full', 'none']), list(text)],
     expected: 'full, none or hosts',
   }),
+  /** Of a reported check: the repository, as in `owner/name`, and the app from which reports count. */
+  repository: optional(text),
+  app: optional(text),
+  /** `skipped` and `neutral`, as far as they count as passed. */
+  allow: optional(list(text)),
 });
 export type CheckPlan = ValueOf<typeof checkPlan>;
 const checkOutcome = choice(['passed', 'failed', 'cancelled']);
@@ -42,6 +47,9 @@ const pullRepository = {
   remote: text,
 };
 export type PullRepository = FieldsOf<typeof pullRepository>;
+/** Who reported a check: a repository, as in `owner/name`, and an app, as in `github-actions`. */
+const checkReporter = object({ repository: text, app: text });
+export type CheckReporter = ValueOf<typeof checkReporter>;
 const checksRef = { checks_id: text, task_id: text, head: text };
 
 /**
@@ -64,6 +72,18 @@ export const WORKFLOW_EVENTS = {
     output: nullable(text),
     /** The kind of sandbox of the check; absent if there is no record, or another system ran it. */
     sandbox: optional(text),
+    /** The other system that ran it. From now on another app asks a person. */
+    reporter: optional(checkReporter),
+  },
+  /** A report of a check that counts only if a person accepts it. */
+  CheckQuestioned: {
+    ...checksRef,
+    name: text,
+    outcome: checkOutcome,
+    conclusion: text,
+    reporter: checkReporter,
+    because: choice(['repository', 'app', 'conclusion']),
+    output: nullable(text),
   },
   /** `sandbox`: the weakest sandbox of the checks; absent if one has no record. */
   ChecksFinished: { ...checksRef, outcome: checkOutcome, sandbox: optional(text) },

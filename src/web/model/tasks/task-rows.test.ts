@@ -1,8 +1,22 @@
 import { describe, expect, it } from 'vitest';
+import { event } from '../../../state/event.ts';
 import { given } from '../../../state/given.cases.ts';
 import { claim, create, operate, operator, worker } from '../../../state/say.cases.ts';
 import { evolve } from '../../../state/state.ts';
 import { listTasks, type TasksParams } from './task-rows.ts';
+
+/** Older entries have longer titles than a new task may have. */
+const OLDER = {
+  task_id: 'A',
+  n: 1,
+  after: [],
+  priority: 0,
+  phase: 'IMPLEMENTATION',
+  next_role: null,
+  prompt_file: null,
+  epic_id: null,
+  prd_id: null,
+} as const;
 
 const world = () =>
   given([
@@ -105,7 +119,7 @@ describe('the list of tasks', () => {
   });
 
   it('cuts a title that is too long for a row', () => {
-    const { state } = given([[create('A', { title: 'x'.repeat(4000) }), operator]]);
+    const { state } = given([event('TaskCreated', { ...OLDER, title: 'x'.repeat(4000) })]);
     expect(list({}, state).rows[0]?.title).toHaveLength(300);
   });
 
