@@ -13,7 +13,7 @@ import { pipelineOfShell, type PipelineRunPlan } from '../state/runs/steer-pipel
 import type { State } from '../state/state.ts';
 import { decideClaimTask } from '../state/tasks/claim-task.ts';
 import type { Task } from '../state/tasks/task.ts';
-import { taskScope } from '../state/tasks/task-family.ts';
+import { taskScope } from '../state/families/task-family.ts';
 import {
   findFittingTasks,
   fitsWorker,

@@ -16,7 +16,7 @@ import { evolveRuns } from './runs/evolve-runs.ts';
 import { emptyRuns, type Runs } from './runs/runs.ts';
 import { evolveNumbers, type NumberState, takeEntryNumbers } from './tasks/task-numbers.ts';
 import { createTask, evolveTask } from './tasks/evolve-task.ts';
-import { addToFamily, evolveProposals, findMaker } from './tasks/task-family.ts';
+import { addToFamily, evolveProposals, findMaker } from './families/task-family.ts';
 import { isCancelled, type Task } from './tasks/task.ts';
 import { evolveTimelines } from './timeline/evolve-timeline.ts';
 import type { Timelines } from './timeline/timeline.ts';

@@ -12,7 +12,7 @@ import { returnFromBlocked } from '../../state/tasks/operate-task.ts';
 import { reinstate } from '../../state/tasks/record-session.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import { moveRules } from '../../state/tasks/task-rules.ts';
-import { familyOf } from '../../state/tasks/task-family.ts';
+import { familyOf } from '../../state/families/task-family.ts';
 import { finishTask } from '../../state/tasks/update-task.ts';
 import { restartSilentAgent } from '../agent-events.ts';
 import { countRaises, listOpenBudgetDecisions } from '../budgets.ts';

@@ -2,8 +2,8 @@ import { renderCountOf } from '../../protocol/text/text-format.ts';
 import { event, type Event } from '../../state/event.ts';
 import type { Decision, DecisionAction } from '../../state/runs/decision.ts';
 import type { State } from '../../state/state.ts';
-import { acceptProposals } from '../../state/tasks/propose-task.ts';
-import type { Proposal } from '../../state/tasks/task-family.ts';
+import { acceptProposals } from '../../state/families/propose-task.ts';
+import type { Proposal } from '../../state/families/task-family.ts';
 import type { EngineContext } from '../context.ts';
 import { askPeople } from './notify.ts';
 

@@ -3,7 +3,7 @@ import type { RecordedEvent } from '../event.ts';
 import { type FleetState, hostOf } from '../fleet/fleet.ts';
 import { type Rules, rulesFor } from '../rules.ts';
 import type { Task } from '../tasks/task.ts';
-import { familyOf, taskScope } from '../tasks/task-family.ts';
+import { familyOf, taskScope } from '../families/task-family.ts';
 import { accountKey, pipelinesAround } from './accounts.ts';
 import type { AgentRun } from './agent-run.ts';
 import { type BudgetRecord, type BudgetScope, type Measure, MEASURES } from './budget-scope.ts';

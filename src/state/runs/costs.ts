@@ -6,7 +6,7 @@ import type { AgentRun } from './agent-run.ts';
 import type { BudgetScope } from './budget-scope.ts';
 import { type BudgetSources, type BudgetUse, findHighestUse } from './budget.ts';
 import type { Runs } from './runs.ts';
-import { taskScope } from '../tasks/task-family.ts';
+import { taskScope } from '../families/task-family.ts';
 import { addSpending, NO_SPENDING, type Spending, splitByDay, timeCategory, tokensIn } from './spent.ts';
 
 export interface CostRow {

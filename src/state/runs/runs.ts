@@ -5,7 +5,7 @@ import type { AgentRun } from './agent-run.ts';
 import type { Decision } from './decision.ts';
 import type { Effect } from './effect.ts';
 import type { PipelineRun } from './pipeline-run.ts';
-import type { TaskFamily } from '../tasks/task-family.ts';
+import type { TaskFamily } from '../families/task-family.ts';
 
 /** The values are immutable; only the maps change. */
 export interface Runs {
@@ -17,7 +17,7 @@ export interface Runs {
   /** Spending by agent, pipeline, task, day and model. */
   readonly accounts: Map<string, Spending>;
   readonly budgets: Map<string, BudgetRecord>;
-  /** The tasks that sessions made below each task of a person. They share its budget: see `tasks/task-family.ts`. */
+  /** The tasks that sessions made below each task of a person. They share its budget: see `families/task-family.ts`. */
   readonly families: Map<string, TaskFamily>;
 }
 

@@ -8,9 +8,9 @@ import { decided, type Outcome, refusal } from '../outcome.ts';
 import type { Rules } from '../rules.ts';
 import { dependantsOf } from '../dependants.ts';
 import type { State } from '../state.ts';
-import { type CreatedTask, decideSessionTask } from './propose-task.ts';
+import { type CreatedTask, decideSessionTask } from '../families/propose-task.ts';
 import type { Claim, Task } from './task.ts';
-import { originBelow } from './task-family.ts';
+import { originBelow } from '../families/task-family.ts';
 
 export interface CreateTask {
   readonly id: string;

@@ -3,7 +3,7 @@ import { type Event, event, type Events } from '../event.ts';
 import { decided, type Outcome, refusal } from '../outcome.ts';
 import type { Rules } from '../rules.ts';
 import type { State } from '../state.ts';
-import type { Claim, Task } from './task.ts';
+import type { Claim, Task } from '../tasks/task.ts';
 import { NO_FAMILY, originBelow } from './task-family.ts';
 
 /** The answer to `create-task`; `n` is null for a proposal, about which a person is asked. */

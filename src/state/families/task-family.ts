@@ -1,6 +1,6 @@
 import type { EventOf, RecordedEvent } from '../event.ts';
 import type { BudgetScope } from '../runs/budget-scope.ts';
-import type { Task, TaskOrigin } from './task.ts';
+import type { Task, TaskOrigin } from '../tasks/task.ts';
 
 /** The tasks that sessions made below a task of a person, at any depth. */
 export interface TaskFamily {
