@@ -1,5 +1,6 @@
 import { realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate as immediate } from 'node:timers/promises';
 import type { Answer } from '../../api/answer.ts';
 import type { InputOf, ResultOf } from '../../api/operations/registry.ts';
 import { PROTOCOL_LIMITS } from '../../protocol/limits.ts';
@@ -14,16 +15,20 @@ import { type Call, type Refused, refusalOf, submitCommand } from './call.ts';
  * existing tasks are not created again.
  */
 export async function importTasks(call: Call<InputOf<'task_import'>>): Promise<Answer<ResultOf<'task_import'>>> {
+  // Reading the input, checking it and recording the first part take some tens of milliseconds each.
+  await immediate();
   const checked = await checkImport(call, call.input);
   if (!checked.ok) return checked;
   const parts = splitImport(checked.result);
   if (parts.length > 1) {
+    await immediate();
     const whole: CommandOf<'import-tasks'> = { kind: 'import-tasks', command: checked.result };
     const tried = await call.project.commandLoop.read(({ state, rules, here }) =>
       decide(state, whole, call.caller, rules, here),
     );
     if (!tried.ok) return refusalOf(tried);
     if (!tried.answer.ok) return refusalOf(tried.answer);
+    await immediate();
   }
   const sum = { added: 0, existing: 0 };
   for (const [i, command] of parts.entries()) {
