@@ -22,8 +22,8 @@ describe.skipIf(!bubblewrap.works)(`tests of a branch that approve it, in a sand
   });
 });
 
-describe('a reviewer without a sandbox', { timeout: 170_000 }, () => {
-  inLongLane(() => {
+inLongLane(() => {
+  describe('a reviewer without a sandbox', { timeout: 170_000 }, () => {
     it('does not approve by what the tests of the branch send: a person is told that they could have', async () => {
       await using attack = await ForgedVerdict.open({
         mode: 'none',
@@ -44,9 +44,7 @@ describe('a reviewer without a sandbox', { timeout: 170_000 }, () => {
       expect(more).toEqual([]);
       expect(await attack.told('VerdictUnproven')).toMatchObject([{ because: 'client' }]);
     });
-  });
 
-  inLongLane(() => {
     it('asks about an honest approval, because its client shares a sandbox with the tests', async () => {
       await using attack = await ForgedVerdict.open({ mode: 'none', unseparated: 'ask', reviews: APPROVE });
       const end = await attack.ended();
