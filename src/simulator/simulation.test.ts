@@ -11,7 +11,7 @@ import { renderStory } from './story.ts';
 const setup = { workers: builtInWorkers() };
 const FIXTURES = join(import.meta.dirname, '..', '..', 'test', 'simulator', 'fixtures');
 /** Fresh seeds run only in `npm run simulate`, so that a test never fails by chance. */
-const SEEDS = Array.from({ length: samples(300) }, (_, i) => 1000 + i);
+const SEEDS = Array.from({ length: samples(600) }, (_, i) => 1000 + i);
 
 function expectNoViolation(result: RunResult): void {
   if (result.violation !== undefined) throw new Error(renderStory(result));
