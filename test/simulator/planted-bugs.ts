@@ -245,6 +245,13 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     EFFECTS,
     "case 'AgentStarted':\n      return [effectKey.start(data.agent_id, data.start)];",
     '',
+    [
+      {
+        file: EFFECTS,
+        from: 'return [effectKey.start(data.agent_id, data.start), effectKey.kill(data.agent_id), effectKey.stop(data.agent_id)];',
+        to: "return [...(type === 'AgentStartFailed' ? [effectKey.start(data.agent_id, data.start)] : []), effectKey.kill(data.agent_id), effectKey.stop(data.agent_id)];",
+      },
+    ],
   ),
   bug(
     'a timer is cancelled twice',
