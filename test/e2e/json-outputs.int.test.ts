@@ -165,6 +165,7 @@ it('of a session', async () => {
   await json(['task', 'log', 'T100']);
   await until(async () => (await json(['task', 'show', 'T100'])).phase === 'READY_FOR_REVIEW', 'the checks are done');
   const review = await json(['task', 'claim', 'T100', '--as', 'bob', '--role', 'reviewer']);
+  await json(['task', 'check'], { env: { BATON_TOKEN: review.token } });
   const approved = JSON.stringify({ ...signal, phase_completed: 'REVIEW', exit_reason: 'completed' });
   await json(['emit', 'exit', approved], { env: { BATON_TOKEN: review.token } });
   await json(['merge', 'T100']);

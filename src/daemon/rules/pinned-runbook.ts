@@ -22,6 +22,8 @@ export interface PinnedRunbook {
   readonly text: string;
   readonly runbook: Runbook;
   readonly files: RuleFiles;
+  /** False for an adoption before version 3, which recorded no scripts and no devcontainer. */
+  readonly hasAllFiles: boolean;
   readonly fields: GateFields;
   /** A possible credential was redacted, so an agent would get another value than the file has. */
   readonly holdsCredential: boolean;
@@ -59,14 +61,15 @@ export async function findPinned(
 
 /** Skips validation: the content was checked before it was stored, and its hash proves that it is unchanged. */
 function parsePinned(text: string, sha256: string): PinnedRunbook {
-  const { runbook: value, prompts, devcontainer = {} } = JSON.parse(text) as Content; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  const { v = 1, runbook: value, prompts, devcontainer = {} } = JSON.parse(text) as Content; // oxlint-disable-line typescript/no-unsafe-type-assertion
   const runbook = buildRunbook(value);
   const holdsCredential = JSON.stringify(value).includes('[redacted:');
   const files = { prompts, devcontainer };
-  return { sha256, text, runbook, files, fields: gateFieldsOf(runbook, files), holdsCredential };
+  return { sha256, text, runbook, files, hasAllFiles: v >= 3, fields: gateFieldsOf(runbook, files), holdsCredential };
 }
 
 interface Content {
+  readonly v?: number;
   readonly runbook: RunbookValue;
   readonly prompts: Texts;
   /** Since version 3. */

@@ -10,7 +10,7 @@ import { commandNetworkOf, withDefaults } from '../../runbook/access.ts';
 import { buildRunbook } from '../../runbook/build/build-runbook.ts';
 import { compareRules, hasLoosening, type RuleDifference } from '../../runbook/gates/compare-rules.ts';
 import { type GateFields, gateFieldsOf } from '../../runbook/gates/gate-fields.ts';
-import { NO_FILES } from '../../runbook/gates/rule-files.ts';
+import { NO_FILES, type RuleFiles } from '../../runbook/gates/rule-files.ts';
 import { withLibrary } from '../../runbook/library.ts';
 import { readPersonal } from '../../runbook/personal/read-personal.ts';
 import { workerPlans } from '../../runbook/plan.ts';
@@ -130,7 +130,11 @@ export class Rulebook {
     const { inForce } = this;
     const hasImage = namesImage(runbook) || findDevcontainer(files.devcontainer) !== undefined;
     const auto = await resolveAuto(this.#options.env, hasImage);
-    const before = this.#fieldsOf(inForce ?? { runbook: NO_RUNBOOK, files: NO_FILES });
+    const before = this.#fieldsOf(
+      inForce === undefined
+        ? { runbook: NO_RUNBOOK, files: NO_FILES }
+        : { ...inForce, files: inForce.hasAllFiles ? inForce.files : completeFiles(inForce.files, files) },
+    );
     return compareRules(before, this.#fieldsOf({ runbook, files }), auto, inForce === undefined ? 'first' : 'next');
   }
 
@@ -268,4 +272,9 @@ export function renderRunbookProblem({ file, line, column, message }: RunbookPro
 
 function renderPlace(file: string, line: number | null, column: number | null): string {
   return line === null ? `${file}: ` : `${file}:${line}:${column ?? 1}: `;
+}
+
+/** What an earlier version did not record counts as unchanged, because an upgrade of Baton asks nobody. */
+function completeFiles(recorded: RuleFiles, proposed: RuleFiles): RuleFiles {
+  return { ...proposed, prompts: { ...proposed.prompts, ...recorded.prompts } };
 }
