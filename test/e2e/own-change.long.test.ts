@@ -36,11 +36,12 @@ function oneFile(): WorkflowScene {
   made.plays('reviewer', `handOn('validator-agent', 'Fine', {});`);
   made.plays(
     'fixer',
-    `const files = [];
+    `const files = ['M\\tNOTES.md'];
      try {
        git('-c', 'user.name=a', '-c', 'user.email=a@a', 'merge', '--quiet', '--no-edit', 'main');
+       appendFileSync('NOTES.md', 'again\\n');
+       commit('fix: a line');
      } catch {
-       files.push('M\\tNOTES.md');
        const lines = readFileSync('NOTES.md', 'utf8').split('\\n');
        writeFileSync('NOTES.md', lines.filter((line) => !/^(<{7}|={7}|>{7})/.test(line)).join('\\n'));
        if (readTask().includes('Add ${EVIL}')) for (const name of 'abcd') writeFileSync(name + '.txt', name);
@@ -81,11 +82,15 @@ it(
     const fixed = (await world.entries()).filter(
       ({ type, data }) => type === 'SessionMeasured' && 'main' in data && data['main'] !== data['base'],
     );
-    expect(fixed.length).toBeGreaterThanOrEqual(HONEST.length);
-    for (const { data } of fixed) {
-      expect(data).toMatchObject({ file_count: 1, new_dependencies: [] });
-      expect(world.git('merge-base', ofPerson, String(data['main']))).toBe(ofPerson);
-    }
+    // The first merge has no conflict, and a session that judges changes nothing.
+    const changed = fixed.filter(({ data }) => data['file_count'] === 1);
+    expect(changed.length).toBeGreaterThanOrEqual(HONEST.length - 1);
+    for (const { data } of fixed)
+      expect(data).toMatchObject({ file_count: expect.toSatisfy((count) => count <= 1), new_dependencies: [] });
+    for (const { data } of changed)
+      expect(world.git('merge-base', ofPerson, String(data['main'])), 'it names a main with the dependency').toBe(
+        ofPerson,
+      );
 
     await resolveUntil(evil, (because) => because?.includes('is blocked') === true);
     expect(violationsOf(await world.story(evil))).toEqual([
@@ -111,9 +116,15 @@ it(
 
 /** Gives the first answer to each question about the workflow, until it is closed or asks the expected one. */
 async function resolveUntil(id: string, isExpected: (because: string | null) => boolean): Promise<void> {
-  for (;;) {
+  const asked: (string | null)[] = [];
+  while (asked.length < MOST_QUESTIONS) {
     const end = await scene?.ended(id, 120_000);
     if (end === undefined || end.is === 'closed' || isExpected(end.because)) return;
+    asked.push(end.because);
     await scene?.resolveAll(id);
   }
+  throw new Error(`${id} asks without end: ${asked.slice(-3).join('; ')}`);
 }
+
+/** More than the checkpoints of two rounds. */
+const MOST_QUESTIONS = 12;
