@@ -13,7 +13,44 @@ const sections = page.split(/^## /m).flatMap((text) => {
   return number === undefined ? [] : [[Number(number), text] as const];
 });
 
+/** The tests behind each row of the first table with an unconditional `no`: a file, and words of the test's name. */
+const PROOFS: Readonly<Record<string, readonly (readonly [file: string, name: string])[]>> = {
+  "read your repository's main checkout and other worktrees": [
+    ['test/attacks/sandbox/must-fail.ts', 'see the main checkout'],
+    ['test/attacks/sandbox/must-fail.ts', 'see or write another worktree'],
+  ],
+  'read your home: keys, browser, shell history': [
+    ['test/attacks/sandbox/must-fail.ts', 'read a private key of the user'],
+    ['src/sandbox/plan/plan-mounts.test.ts', 'HOME'],
+  ],
+  'change or delete files outside its worktree': [
+    ['test/e2e/attack-15-sandbox.int.test.ts', 'change the main checkout'],
+  ],
+  'see or end your other processes': [
+    ['test/attacks/sandbox/must-fail.ts', 'see processes outside, or signal them'],
+    ['test/e2e/attack-15-sandbox.int.test.ts', 'end the daemon'],
+  ],
+  'push, or move the main branch': [
+    ['test/e2e/attack-15-sandbox.int.test.ts', 'hooks, info/attributes, main'],
+    ['test/e2e/sandbox-user.long.test.ts', 'leave the git directory closed'],
+  ],
+  'approve or merge its own work': [
+    ['test/e2e/attack-02-own-work.int.test.ts', 'gives an author neither the review nor the merge of its own work'],
+    ['test/attacks/02-own-work.int.test.ts', ''],
+  ],
+  'change the ledger': [['test/e2e/attack-15-sandbox.int.test.ts', 'write the ledger, or end the daemon']],
+};
+
 describe('docs/security.md', () => {
+  it('says no without a condition only where tests prove it', () => {
+    const [, table = ''] = page.split('| an agent can |');
+    const rows = (table.split('\n\n')[0] ?? '').split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
+    const denied = rows.filter((cells) => cells.slice(2).includes('no')).map(([, what = '']) => what);
+    expect(denied.toSorted()).toEqual(Object.keys(PROOFS).toSorted());
+    const proofs = Object.values(PROOFS).flat();
+    expect(proofs.filter(([file, name]) => !readFileSync(join(root, file), 'utf8').includes(name))).toEqual([]);
+  });
+
   it('numbers its attacks in order', () => {
     const numbers = sections.map(([number]) => number);
     expect(numbers.length).toBeGreaterThanOrEqual(15);

@@ -22,7 +22,7 @@ describe.skipIf(!bubblewrap.works)(`an agent in a sandbox cannot${unless}`, { ti
         ATTACK: 'run = "claude"\nprompt = "go"\nnetwork = "model"',
         SPEND: 'run = "claude"\nprompt = "go"\nenv = { ATTACK = "node spend.mjs" }\nbudget = { tokens = 1000 }',
         SURVIVE: 'run = "sh survive.sh"\ntimeout = "2s"',
-        // Fills the cache that the project's sessions share.
+        // Fills its package cache.
         FILL: `run = 'sh fill-disk.sh "$npm_config_cache"'`,
       },
     });

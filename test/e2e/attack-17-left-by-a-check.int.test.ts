@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { probeBubblewrap } from '../../src/sandbox/probe.ts';
 import { CheckWorld } from '../attacks/sandbox/check-world.ts';
@@ -20,6 +22,9 @@ const HOSTILE = `
   echo 'exit 0' >"$CARGO_HOME/config.toml"
   exit 1`;
 
+/** What an agent does in the main checkout: it looks at the tool, and replaces it. */
+const LOOK = 'cat "$CARGO_HOME/bin/tool" >>seen; echo true >"$CARGO_HOME/bin/tool"; rm -rf "$npm_config_cache"';
+
 /** Passes if something of an earlier check is there, or if the tool of the set-up says so. */
 const TEST = `
   test -e "$CARGO_HOME/config.toml" && . "$CARGO_HOME/config.toml"
@@ -31,8 +36,9 @@ const TEST = `
 describe.skipIf(!bubblewrap.works)(`a check leaves nothing behind${unless}`, { timeout: PATIENCE_MS }, () => {
   let world: CheckWorld;
   beforeAll(async () => {
-    const files = { 'test.sh': TEST, 'setup.sh': SETUP, 'package.json': '{}' };
-    world = await CheckWorld.open({ setup: 'sh setup.sh', check: 'sh test.sh', files });
+    const files = { 'test.sh': TEST, 'setup.sh': SETUP, 'package.json': '{}', 'look.sh': LOOK };
+    const agents = '[agents.looks]\nrun = "sh look.sh"\n';
+    world = await CheckWorld.open({ setup: 'sh setup.sh', check: 'sh test.sh', agents, files });
   }, PATIENCE_MS);
   afterAll(async () => world[Symbol.asyncDispose]());
 
@@ -52,6 +58,14 @@ describe.skipIf(!bubblewrap.works)(`a check leaves nothing behind${unless}`, { t
     expect((await world.check('poisoned', { bad: 'x' })).outcome).toBe('merged');
     world.move({ 'setup.sh': SETUP, bad: null });
     expect((await world.check('taken-back', { worse: 'x' })).outcome).toBe('failed');
+  });
+
+  it('nor does an agent: each begins with the cache of the main branch', async () => {
+    for (let i = 0; i < 2; i += 1) {
+      const { id } = await world.run.ask<{ id: string }>('run_start', { name: 'looks', kind: 'agent' });
+      await world.run.gone(id);
+    }
+    expect(readFileSync(join(world.run.repository, 'seen'), 'utf8')).toBe('test -e good\n'.repeat(2));
   });
 
   it('an honest check finds the packages of the main branch, or those of its branch', async () => {

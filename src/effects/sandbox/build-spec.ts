@@ -19,6 +19,7 @@ import type { SandboxSettings } from '../../runbook/access.ts';
 import { planCaches } from '../../sandbox/plan/caches.ts';
 import { planCommandWrites } from '../../sandbox/plan/command-writes.ts';
 import { findPrograms } from '../../sandbox/plan/home-rules.ts';
+import { uppersOf } from '../../sandbox/plan/layer-paths.ts';
 import { isInside } from '../../sandbox/plan/paths.ts';
 import { planMounts } from '../../sandbox/plan/plan-mounts.ts';
 import { readMachine } from '../../sandbox/machine.ts';
@@ -169,7 +170,8 @@ export async function buildSpec(
     },
     notes: [...choice.notes, ...notes, ...uncopied, ...given.notes, ...(image?.notes ?? [])],
   };
-  if ('session' in given.cacheUse) return { ok: true, spec };
+  if ('session' in given.cacheUse)
+    return { ok: true, spec: { ...spec, measured: [...spec.measured, ...uppersOf(layers)] } };
   const ofGit =
     git.value === null ? [] : privateGitMounts(git.value).flatMap((mount) => ('from' in mount ? [mount.from] : []));
   const writable = [given.folder, given.runFolder, ...ofGit];

@@ -1,5 +1,5 @@
 import type { CommandSpec, Layer, Mount, SandboxSpec } from '../../protocol/sandbox.ts';
-import { upperOf } from './layer-paths.ts';
+import { uppersOf } from './layer-paths.ts';
 import type { Machine } from './machine.ts';
 import { isInside, joinPath } from './paths.ts';
 
@@ -37,7 +37,7 @@ export function planCommandWrites(
     return { kind: 'read', at, from };
   };
   const [system, mounts] = [spec.system.map(drop), spec.mounts.map(drop)];
-  const uppers = layers.flatMap((layer) => (layer.how === 'overlay' ? [upperOf(layer.folder)] : []));
+  const uppers = uppersOf(layers);
   return {
     ...spec,
     system,

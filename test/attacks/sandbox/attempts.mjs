@@ -66,6 +66,7 @@ const attempts = {
     const text = readFileSync('forked', 'utf8');
     return text.includes('ended with 0') ? text : raise(text);
   },
+  'read the main checkout': () => readFileSync(join(repository, 'README.md'), 'utf8'),
   'write the main checkout': () => write(join(repository, 'hacked')),
   'change a file of the main checkout': () => write(join(repository, 'README.md')),
   'read another worktree': () => readFileSync(join(otherWorktree, 'other.txt'), 'utf8'),

@@ -9,6 +9,8 @@ export interface CheckWorldOptions {
   readonly check: string;
   /** `workspace.setup` */
   readonly setup?: string;
+  /** Sections of the runbook with agents. */
+  readonly agents?: string;
   /** `sandbox.read` */
   readonly read?: readonly string[];
   /** The files of the main branch. */
@@ -30,7 +32,7 @@ export class CheckWorld implements AsyncDisposable {
     this.run = run;
   }
 
-  static async open({ check, setup, read = [], files, env = {} }: CheckWorldOptions): Promise<CheckWorld> {
+  static async open({ check, setup, agents = '', read = [], files, env = {} }: CheckWorldOptions): Promise<CheckWorld> {
     const lines = [
       `sandbox = { mode = "bubblewrap", read = ${JSON.stringify(read)} }`,
       ...(setup === undefined
@@ -39,6 +41,7 @@ export class CheckWorld implements AsyncDisposable {
       '[[ci.required]]',
       'name = "test"',
       `run = ${JSON.stringify(check)}`,
+      agents,
     ];
     return new CheckWorld(await RunWorld.open({ runbook: lines.join('\n'), scripts: files, env }));
   }

@@ -17,6 +17,7 @@ export const MUST_FAIL = {
     'read the token through the root or a descriptor of another process',
   ],
   'become operator by a double fork with a cleared environment': ['become operator, forked twice, without variables'],
+  'see the main checkout': ['read the main checkout'],
   'see or write another worktree': ['read another worktree'],
   'see processes outside, or signal them': ['see processes outside', 'kill the daemon'],
   'reach the daemon and its page': ['reach the daemon'],
