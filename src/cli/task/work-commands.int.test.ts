@@ -5,7 +5,6 @@ import type { ResultOf } from '../../api/operations/registry.ts';
 import { until } from '../../daemon/running.cases.ts';
 import { RunScene } from '../../daemon/runs.cases.ts';
 import { type StartedCli, startCli } from '../../../test/run-cli.ts';
-import { inLongLane } from '../../../test/lanes.ts';
 
 const world = new RunScene();
 const inFolder = (name: string): string => join(world.scene.folder, name);
@@ -62,74 +61,68 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => world.end());
 
-inLongLane(() => {
-  it(
-    'follows a task through its sessions, checks and a restart of the daemon to its end',
-    { timeout: 120_000 },
-    async () => {
-      const log = type('task', 'log', 'T1', '-f');
-      const all = type('task', 'wait', 'T1', 'T2', '--json');
-      const any = type('task', 'wait', 'T2', 'T1', '--any');
-      await until(() => log.said.out.includes('First try.'), 'the first session is followed');
-      copyFileSync(second, script);
-      writeFileSync(begin, '');
-      await until(() => log.said.out.includes(`▸ Bash  while [ ! -e ${go} ]`), 'the second session is followed');
+it(
+  'follows a task through its sessions, checks and a restart of the daemon to its end',
+  { timeout: 120_000 },
+  async () => {
+    const log = type('task', 'log', 'T1', '-f');
+    const all = type('task', 'wait', 'T1', 'T2', '--json');
+    const any = type('task', 'wait', 'T2', 'T1', '--any');
+    await until(() => log.said.out.includes('First try.'), 'the first session is followed');
+    copyFileSync(second, script);
+    writeFileSync(begin, '');
+    await until(() => log.said.out.includes(`▸ Bash  while [ ! -e ${go} ]`), 'the second session is followed');
 
-      const [first = '', fixer = ''] = await agentIds();
-      // A commit in a sandbox is synced a moment later.
-      await until(async () => (await baton('task', 'diff', 'T1')).out.includes('2 commits'), 'both commits are there');
-      const shown = await baton('task', 'diff', 'T1');
-      expect(shown).toMatchObject({ code: 0, err: '' });
-      const lines = shown.out.split('\n');
-      expect(lines[0]).toMatch(
-        /^T1 on \S+ since it left the main branch: 2 commits, 1 file, \+1 -0 \([0-9a-f]{12}\.\.[0-9a-f]{12}\)$/,
-      );
-      expect(lines.slice(1, 3)).toEqual(['  A a.txt  +1 -0', '']);
-      expect(lines).toContain('+good');
-      expect(shown.out).toMatch(
-        /\nOnly commits are shown\. A session works in \/\S+, which may have uncommitted changes\.\n$/,
-      );
-      expect((await baton('task', 'diff', 'T1', '--session', first.slice(0, 8))).out).toContain('\n+bad\\u001b[31m\n');
-      const session = await baton('task', 'diff', 'T1', '--session', fixer, '--stat', '--json');
-      expect(JSON.parse(session.out)).toMatchObject({
-        of: 'session',
-        commits: 1,
-        total: { additions: 1, deletions: 1 },
-      });
-      expect((await baton('task', 'diff', 'T1', '--file', 'none.txt')).out).toContain(
-        'The commits change none of these files.',
-      );
+    const [first = '', fixer = ''] = await agentIds();
+    // A commit in a sandbox is synced a moment later.
+    await until(async () => (await baton('task', 'diff', 'T1')).out.includes('2 commits'), 'both commits are there');
+    const shown = await baton('task', 'diff', 'T1');
+    expect(shown).toMatchObject({ code: 0, err: '' });
+    const lines = shown.out.split('\n');
+    expect(lines[0]).toMatch(
+      /^T1 on \S+ since it left the main branch: 2 commits, 1 file, \+1 -0 \([0-9a-f]{12}\.\.[0-9a-f]{12}\)$/,
+    );
+    expect(lines.slice(1, 3)).toEqual(['  A a.txt  +1 -0', '']);
+    expect(lines).toContain('+good');
+    expect(shown.out).toMatch(
+      /\nOnly commits are shown\. A session works in \/\S+, which may have uncommitted changes\.\n$/,
+    );
+    expect((await baton('task', 'diff', 'T1', '--session', first.slice(0, 8))).out).toContain('\n+bad\\u001b[31m\n');
+    const session = await baton('task', 'diff', 'T1', '--session', fixer, '--stat', '--json');
+    expect(JSON.parse(session.out)).toMatchObject({ of: 'session', commits: 1, total: { additions: 1, deletions: 1 } });
+    expect((await baton('task', 'diff', 'T1', '--file', 'none.txt')).out).toContain(
+      'The commits change none of these files.',
+    );
 
-      await world.restart();
-      writeFileSync(go, '');
-      await until(async () => (await baton('merge', 'T1')).code === 0, 'it is merged');
-      expect(await any.code).toBe(0);
-      expect(any.said.out).toMatch(/^ID .*\nT2 +task +not done +IMPLEMENTATION\nT1 +task +done +COMPLETED\n$/);
-      expect(await log.code).toBe(0);
-      const [start, ...sessions] = log.said.out.split(/^(?=━━ )/m);
-      expect(start?.trim()).toBe('');
-      expect(sessions.map((part) => part.split('\n')[0]?.replaceAll(/[0-9a-f]{8,12}|, 20.*Z/g, '*'))).toEqual([
-        '━━ coder **',
-        '━━ coder * ended: done',
-        '━━ check test: failed, exit code 3, of **',
-        '━━ fixer: coder **',
-        '━━ coder * ended: done',
-        '━━ check test: passed, of **',
-        '━━ judge **',
-        '━━ judge * ended: done',
-        '━━ merge: merged as **',
-      ]);
-      expect(log.said.out).toContain('\n▸ Write  a.txt  +1 -0\n');
-      expect(log.said.out).toMatch(
-        /, exit code 3, .*\n {4}a\.txt is bad\n━ .* CI_PENDING → IMPLEMENTATION: check failed: test\n/,
-      );
+    await world.restart();
+    writeFileSync(go, '');
+    await until(async () => (await baton('merge', 'T1')).code === 0, 'it is merged');
+    expect(await any.code).toBe(0);
+    expect(any.said.out).toMatch(/^ID .*\nT2 +task +not done +IMPLEMENTATION\nT1 +task +done +COMPLETED\n$/);
+    expect(await log.code).toBe(0);
+    const [start, ...sessions] = log.said.out.split(/^(?=━━ )/m);
+    expect(start?.trim()).toBe('');
+    expect(sessions.map((part) => part.split('\n')[0]?.replaceAll(/[0-9a-f]{8,12}|, 20.*Z/g, '*'))).toEqual([
+      '━━ coder **',
+      '━━ coder * ended: done',
+      '━━ check test: failed, exit code 3, of **',
+      '━━ fixer: coder **',
+      '━━ coder * ended: done',
+      '━━ check test: passed, of **',
+      '━━ judge **',
+      '━━ judge * ended: done',
+      '━━ merge: merged as **',
+    ]);
+    expect(log.said.out).toContain('\n▸ Write  a.txt  +1 -0\n');
+    expect(log.said.out).toMatch(
+      /, exit code 3, .*\n {4}a\.txt is bad\n━ .* CI_PENDING → IMPLEMENTATION: check failed: test\n/,
+    );
 
-      await baton('task', 'cancel', 'T2', '--reason', 'not now');
-      expect(await all.code).toBe(1);
-      expect(JSON.parse(all.said.out)).toMatchObject({ tasks: [{ state: 'done' }, { state: 'cancelled' }] });
-    },
-  );
-});
+    await baton('task', 'cancel', 'T2', '--reason', 'not now');
+    expect(await all.code).toBe(1);
+    expect(JSON.parse(all.said.out)).toMatchObject({ tasks: [{ state: 'done' }, { state: 'cancelled' }] });
+  },
+);
 
 describe('afterwards', () => {
   it('task diff shows what was merged', async () => {

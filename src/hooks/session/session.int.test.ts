@@ -76,7 +76,6 @@ interface Played {
 const CLIENT = `
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { inLongLane } from '../../../test/lanes.ts';
 const { steps, conversation, cwd, baton } = JSON.parse(readFileSync(0, 'utf8'));
 const played = steps.map(({ hook, baton: command, input = {} }) => {
   const args = hook === undefined ? command : ['hooks', 'run', 'claude', ...hook];
