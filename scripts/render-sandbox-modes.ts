@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { renderModes } from '../src/sandbox/modes.ts';
 import { CODE_FILES } from '../src/protocol/code-files/code-files.ts';
+import { REGISTRIES } from '../src/sandbox/network/registries.ts';
 import { HOME_TABLE } from '../src/sandbox/plan/home-table.ts';
 
 /**
@@ -10,6 +11,12 @@ import { HOME_TABLE } from '../src/sandbox/plan/home-table.ts';
 export function renderSandboxTables(page: string): string {
   const withModes = fill(fill(page, 'sandbox-modes', renderModes()), 'sandbox-home', renderHome());
   return fill(withModes, 'code-files', renderCodeFiles());
+}
+
+/** Fills in the registries of docs/network.md. */
+export function renderRegistries(page: string): string {
+  const rows = REGISTRIES.map(({ hosts, serves }) => `| ${serves} | ${hosts.map((host) => `\`${host}\``).join(' ')} |`);
+  return fill(page, 'registries', ['| for | hosts |', '|---|---|', ...rows].join('\n'));
 }
 
 function renderCodeFiles(): string {
@@ -31,11 +38,13 @@ function renderHome(): string {
 function fill(page: string, name: string, table: string): string {
   const [start, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
   const [before, rest] = [page.slice(0, page.indexOf(start)), page.slice(page.indexOf(end))];
-  if (!page.includes(start) || !page.includes(end)) throw new Error(`docs/security.md has no place for ${name}`);
+  if (!page.includes(start) || !page.includes(end)) throw new Error(`the page has no place for ${name}`);
   return `${before}${start}\n\n${table}\n\n${rest}`;
 }
 
 if (process.argv[1] === import.meta.filename) {
   const path = join(import.meta.dirname, '../docs/security.md');
   writeFileSync(path, renderSandboxTables(readFileSync(path, 'utf8')));
+  const network = join(import.meta.dirname, '../docs/network.md');
+  writeFileSync(network, renderRegistries(readFileSync(network, 'utf8')));
 }

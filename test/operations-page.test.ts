@@ -6,7 +6,7 @@ import { renderDoctorFindings } from '../scripts/render-doctor.ts';
 import { renderEntriesPage } from '../scripts/render-entries.ts';
 import { renderOperations } from '../scripts/render-operations.ts';
 import { REFERENCE_PAGES } from '../scripts/render-reference.ts';
-import { renderSandboxTables } from '../scripts/render-sandbox-modes.ts';
+import { renderRegistries, renderSandboxTables } from '../scripts/render-sandbox-modes.ts';
 
 it('docs/operations.md matches the declarations', () => {
   const page = readFileSync(join(import.meta.dirname, '../docs/operations.md'), 'utf8');
@@ -26,6 +26,11 @@ it.each(Object.entries(REFERENCE_PAGES))('%s matches the code', async (path, ren
 it('docs/security.md has the tables of the sandbox', () => {
   const page = readFileSync(join(import.meta.dirname, '../docs/security.md'), 'utf8');
   expect(page, 'run: node scripts/render-sandbox-modes.ts').toBe(renderSandboxTables(page));
+});
+
+it('docs/network.md has the registries of the network dev', () => {
+  const page = readFileSync(join(import.meta.dirname, '../docs/network.md'), 'utf8');
+  expect(page, 'run: node scripts/render-sandbox-modes.ts').toBe(renderRegistries(page));
 });
 
 it('docs/agents.md has the tables of the clients', () => {

@@ -9,10 +9,7 @@ export const SANDBOX_MODES = ['auto', ...SANDBOX_KINDS] as const;
 export type SandboxMode = (typeof SANDBOX_MODES)[number];
 export type SandboxKind = (typeof SANDBOX_KINDS)[number];
 
-/**
- * Reports whether a process in this sandbox cannot write the git directory of the user's repository. No record counts
- * as no sandbox.
- */
+/** Reports whether a process in this sandbox cannot write the user's git directory. No record counts as no sandbox. */
 export function isIsolated(kind: string | undefined): boolean {
   return kind === 'bubblewrap' || kind === 'container' || kind === 'user';
 }
@@ -48,22 +45,28 @@ export interface SandboxPlan {
 }
 
 /**
- * Allowed hosts. `model`: the API hosts of the client itself. A list names hosts; `*.example.com` covers all names
+ * Allowed hosts. `model`: the API hosts of the client itself. `dev`: these, public registries, the git remotes of the
+ * main checkout, and what the person's own configuration names. A list names hosts; `*.example.com` covers all names
  * below it.
  */
-export type NetworkPolicy = 'full' | 'model' | 'none' | readonly string[];
+export type NetworkPolicy = (typeof NETWORK_POLICIES)[number] | readonly string[];
+
+/** From the widest to the narrowest. */
+export const NETWORK_POLICIES = ['full', 'dev', 'model', 'none'] as const;
 
 export interface NetworkPlan {
   readonly policy?: NetworkPolicy;
+  /** More hosts, for `dev` and `model`. */
+  readonly hosts?: readonly string[];
   /** Ports of the host's loopback address that the session may reach, at the same number. */
   readonly local?: readonly number[];
 }
 
-/** A secret of the project: the daemon's variable with its value. `header`: only Baton's proxy knows it. */
+/** A secret of the project: the daemon's variable with its value, and more paths than those of inference. */
 export interface SecretPlan {
   readonly env: string;
+  /** Only Baton's proxy knows the value. */
   readonly inject: 'header';
-  /** Paths that the key may be used for, in addition to those of inference. */
   readonly paths?: readonly string[];
 }
 
@@ -135,6 +138,10 @@ export interface NetworkSpec {
   /** BATON_PORT: connections to this port of the host's loopback address are forwarded into the session. */
   readonly port: number | null;
   readonly inject: readonly Injection[];
+  /** The policy as a runbook names it, if `policy` and `hosts` are derived from it. */
+  readonly name?: 'dev' | 'model';
+  /** No person has chosen the policy, so a machine that cannot enforce it uses its own network, with a note. */
+  readonly isDefault?: true;
 }
 
 /** A plain-HTTP address inside the sandbox; the supervisor adds the secret and speaks TLS to `upstream`. */

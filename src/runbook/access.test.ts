@@ -1,3 +1,4 @@
+import { isDefaultNetwork } from './access.ts';
 import { describe, expect, it } from 'vitest';
 import type { AgentPlan } from '../protocol/run-plan.ts';
 import { commandNetworkOf, DEFAULT_SANDBOX, networkOf, renderPolicy, sandboxOf, secretVariables } from './access.ts';
@@ -47,19 +48,35 @@ describe('the network', () => {
   });
 
   it.each<[string, object]>([
-    ['a', { policy: 'model', local: [5432] }],
-    ['b', { policy: 'model', local: [80] }],
-    ['c', { policy: ['example.com'], local: [5432] }],
+    ['a', { policy: 'model', hosts: [], local: [5432] }],
+    ['b', { policy: 'model', hosts: [], local: [80] }],
+    ['c', { policy: ['example.com'], hosts: [], local: [5432] }],
     // Built-in roles that run the project's commands follow the network of those.
-    ['prep', { policy: 'full', local: [5432] }],
-    ['validator', { policy: ['registry.example.com'], local: [5432] }],
+    ['prep', { policy: 'dev', hosts: [], local: [5432] }],
+    ['validator', { policy: ['registry.example.com'], hosts: [], local: [5432] }],
   ])('of the agent %s is %j', (name, expected) => {
     expect(networkOf(runbook, agentOf(runbook, name))).toEqual(expected);
   });
 
+  it('is `dev` if nobody has chosen one, and `full` by rules that were adopted before there was `dev`', () => {
+    const own = runbookOf({ agents: { a: { run: 'claude', prompt: 'x' } } });
+    const earlier = { ...own, network: { ...own.network, fallback: 'full' as const } };
+    const policies = (each: typeof own) => [
+      networkOf(each, agentOf(each, 'a')).policy,
+      ...(['step', 'install', 'checks'] as const).map((kind) => commandNetworkOf(each, kind).policy),
+    ];
+    expect(policies(own)).toEqual(['dev', 'dev', 'dev', 'none']);
+    expect(policies(earlier)).toEqual(['full', 'full', 'full', 'none']);
+    expect([isDefaultNetwork(own), isDefaultNetwork(own, { policy: 'dev' }), isDefaultNetwork(runbook)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
   it('of commands depends on what they are for', () => {
     expect(commandNetworkOf(runbook, 'step').policy).toBe('model');
-    expect(commandNetworkOf(runbook, 'install').policy).toBe('full');
+    expect(commandNetworkOf(runbook, 'install').policy).toBe('dev');
     expect(commandNetworkOf(runbook, 'checks').policy).toEqual(['registry.example.com']);
     expect(commandNetworkOf(runbook, 'checks', 'full').policy).toBe('full');
     expect(commandNetworkOf(runbookOf({}), 'checks').policy).toBe('none');

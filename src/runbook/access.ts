@@ -50,7 +50,8 @@ export function networkOf(
 ): NetworkSettings {
   const followed = findFollowedNetwork(run);
   const { policy: inherited } = followed === undefined ? projectNetwork(runbook) : commandNetworkOf(runbook, followed);
-  return { policy: own.policy ?? inherited, local: own.local ?? runbook.network.local ?? [] };
+  const { hosts = [], local = [] } = runbook.network;
+  return { policy: own.policy ?? inherited, hosts: own.hosts ?? hosts, local: own.local ?? local };
 }
 
 /** The kind of a command. A step of a pipeline has the project's network, because it is not a check. */
@@ -63,14 +64,21 @@ export function commandNetworkOf(
   own?: CheckNetwork,
 ): NetworkSettings {
   if (kind === 'step') return projectNetwork(runbook);
-  const { local = [] } = runbook.network;
-  return { policy: own ?? runbook.network[kind] ?? DEFAULT_POLICIES[kind], local };
+  const { local = [], hosts = [], fallback = DEFAULT_POLICY } = runbook.network;
+  return { policy: own ?? runbook.network[kind] ?? (kind === 'install' ? fallback : 'none'), hosts, local };
 }
 
-const DEFAULT_POLICIES = { install: 'full', checks: 'none' } as const;
+const DEFAULT_POLICY = 'dev';
 
-function projectNetwork({ network: { policy = 'full', local = [] } }: Pick<Runbook, 'network'>): NetworkSettings {
-  return { policy, local };
+function projectNetwork({ network }: Pick<Runbook, 'network'>): NetworkSettings {
+  const { fallback = DEFAULT_POLICY, policy = fallback, hosts = [], local = [] } = network;
+  return { policy, hosts, local };
+}
+
+/** Reports whether nobody has chosen the policy: neither the runbook nor the person's own configuration. */
+export function isDefaultNetwork({ network }: Pick<Runbook, 'network'>, own: CommandKind | NetworkPlan = {}): boolean {
+  if (own === 'install' || own === 'checks') return network[own] === undefined;
+  return network.policy === undefined && (own === 'step' || own.policy === undefined);
 }
 
 /** The variables that no agent, check or command gets: an injected secret must not reach them in another way. */
@@ -78,7 +86,7 @@ export function secretVariables({ secrets }: Pick<Runbook, 'secrets'>): readonly
   return [...new Set([...secrets].flatMap(([name, { env }]) => [name, env]))].sort();
 }
 
-/** Renders a policy as a runbook writes it: `full`, `model`, `none`, or the hosts. */
+/** Renders a policy as a runbook writes it: `full`, `dev`, `model`, `none`, or the hosts. */
 export function renderPolicy(policy: NetworkPolicy): string {
   return typeof policy === 'string' ? policy : policy.length === 0 ? 'none' : policy.join(', ');
 }

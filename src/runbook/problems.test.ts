@@ -626,15 +626,15 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
   [
     'a network policy that there is not',
     'invalid-value',
-    'Invalid agents.a.network: open (expected: full, model, none)',
-    'Correct the value. Meaning of the field: The network of sessions: full, model, none, a list of hosts, or a table. Default: full.',
+    'Invalid agents.a.network: open (expected: full, dev, model, none)',
+    'Correct the value. Meaning of the field: The network of sessions: full, dev, model, none, a list of hosts, or a table. Default: dev.',
     agent({ network: '‸open' }),
   ],
   [
     'an address where a host must be',
     'invalid-value',
     'Invalid network.policy[1]: https://example.com/x (expected a host such as example.com, *.example.com, example.com:8443 or 192.0.2.7:443, without scheme and path)',
-    'Correct the value. Meaning of the field: The hosts that sessions can reach: full, model (the API of the client), none, or a list.',
+    'Correct the value. Meaning of the field: The hosts that sessions can reach: full, dev (APIs, registries, git remotes), model (the API of the client), none, or a list.',
     { network: { policy: ['example.com', '‸https://example.com/x'] } },
   ],
   [
@@ -662,14 +662,14 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     'a check with the network of a model',
     'invalid-value',
     "ci.required[0]: invalid network 'model'",
-    'Correct the value. Meaning of the field: The hosts that the check can reach: full, none, or a list.',
+    'Correct the value. Meaning of the field: The hosts that the check can reach: full, dev, none, or a list.',
     { ci: { required: [{ name: 'test', network: '‸model' }] } },
   ],
   [
     'a policy for installing in an agent',
     'unknown-field',
     'Unknown field: agents.a.network.install',
-    'Remove it; the fields here are: policy, local.',
+    'Remove it; the fields here are: policy, hosts, local.',
     agent({ network: { policy: 'none', '‸install': 'full' } }),
   ],
   [

@@ -41,7 +41,12 @@ export async function openSandbox(request: SandboxRequest): Promise<SandboxResul
   const env = withSystemFolders(request.env);
   const hostOnly = explainHostOnly({ ...request, env });
   // A container does not start if its settings cannot be enforced.
-  if (hostOnly !== undefined && spec.kind === 'container' && spec.network.policy !== 'full')
+  if (
+    hostOnly !== undefined &&
+    spec.kind === 'container' &&
+    spec.network.policy !== 'full' &&
+    spec.network.isDefault !== true
+  )
     return { ok: false, reason: `${hostOnly}: only network = "full" works with it` };
   const opened = await openNetwork({ ...request, env, spec: spec.network, owner: ownerOf(spec), hostOnly });
   if (!opened.ok) return opened;

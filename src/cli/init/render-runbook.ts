@@ -46,7 +46,7 @@ function renderCheck({ name, run, from, isOnline }: Check): string {
     '[[ci.required]]',
     `name = ${quoted(name)}`,
     `run = ${quoted(run)}  # ${source}`,
-    ...(isOnline ? ['network = "full"  # this check downloads; without this line a check has no network'] : []),
+    ...(isOnline ? ['network = "dev"  # this check downloads; without this line a check has no network'] : []),
     'timeout = "15m"  # a check that takes longer fails',
   ];
   return lines.join('\n');
@@ -78,7 +78,7 @@ memory = "8GB"  # for one session
 
 # The hosts that agents can reach. A check reaches none unless its entry above sets network.
 [network]
-policy = "full"  # or "model" (only the API of the client), "none", or a list of hosts`;
+policy = "dev"  # APIs of the clients, public registries, git remotes; or "full", "model" (only the API), "none", a list`;
 
 const BUDGETS: Readonly<Record<AgentChoice['budget'], readonly [task: string, day: string]>> = {
   cost: ['cost = "$20", time = "8h"', 'cost = "$100"'],

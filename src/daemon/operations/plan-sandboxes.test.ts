@@ -54,7 +54,7 @@ it('covers each role of a workflow', async () => {
   const planned = await planSandboxes(runbook, plan, advise);
   expect(planned.map(({ agent, summary }) => `${agent}: ${summary}`)).toEqual([
     'issue-manager: bubblewrap, network model',
-    'prep: bubblewrap, network full',
+    'prep: bubblewrap, network dev',
     'implementer: bubblewrap, network model',
     'reviewer: bubblewrap, network model',
     'fixer: bubblewrap, network model',

@@ -61,7 +61,7 @@ export class Adoptions {
     const { project, working, rulebook } = this.#options;
     const read = working.read();
     if (!read.checked.ok) return { ok: false, error: runbookError(read.checked.problems) };
-    const pinned = await readWorkingRules(project.path, read, project.ledger);
+    const pinned = await readWorkingRules(project.path, read, this.#hashing);
     if (pinned === undefined) return { ok: false, error: INVALID_RUNBOOK };
     const found = await this.#readCommitted(rulebook.inForce ?? pinned);
     if (!found.ok) return { ok: false, error: found.problem };
@@ -71,7 +71,7 @@ export class Adoptions {
   /** Empty if the working file has errors, and before the first adoption if a person need not agree to it. */
   async readDifferences(): Promise<readonly RuleDifference[]> {
     const { project, working, rulebook } = this.#options;
-    const pinned = await readWorkingRules(project.path, working.read(), project.ledger);
+    const pinned = await readWorkingRules(project.path, working.read(), this.#hashing);
     const differences = pinned === undefined ? [] : await rulebook.compare(pinned);
     const isOpen = hasLoosening(differences) && !this.#options.isAgreed(working.read());
     return rulebook.inForce !== undefined || isOpen ? differences : [];
@@ -99,7 +99,7 @@ export class Adoptions {
   async #findUnchanged(): Promise<PinnedRunbook | undefined> {
     const { project, working, rulebook } = this.#options;
     const { inForce } = rulebook;
-    const pinned = inForce && (await readWorkingRules(project.path, working.read(), project.ledger));
+    const pinned = inForce && (await readWorkingRules(project.path, working.read(), this.#hashing));
     return pinned?.sha256 === inForce?.sha256 ? inForce : undefined;
   }
 
@@ -132,7 +132,7 @@ export class Adoptions {
       const besideSession = hasSessions(state);
       const read = working.read();
       this.#tried = { read, besideSession };
-      const pinned = await readWorkingRules(project.path, read, project.ledger);
+      const pinned = await readWorkingRules(project.path, read, this.#hashing);
       const committed = requireFound(await this.#readCommitted(pinned));
       const isSame =
         !besideSession &&
@@ -208,6 +208,12 @@ export class Adoptions {
     return kept;
   }
 
+  get #hashing() {
+    const { project, rulebook } = this.#options;
+    const { sha256, secrets } = project.ledger;
+    return { sha256, secrets, network: rulebook.inForce?.network ?? ('dev' as const) };
+  }
+
   async #submit(command: Command): Promise<boolean> {
     const settled = await this.#options.project.commandLoop.submitCommand(command, { kind: 'system', name: 'daemon' });
     return settled.ok;
@@ -219,14 +225,14 @@ export class Adoptions {
   }
 
   async #readCommitted(by: PinnedRunbook | undefined): Promise<GitResult<CommittedRules | undefined>> {
-    const { path, ledger } = this.#options.project;
+    const { path } = this.#options.project;
     const state = await this.#state();
     const into = by?.runbook.merge?.into ?? (state === undefined ? undefined : acceptedMain(state)?.branch);
     const sha = state === undefined || findSharedRemote(state) === null ? undefined : findMain(state)?.sha;
     const own = sha === undefined ? undefined : await this.#options.project.own.with(sha);
     if (own?.ok === false) return own;
     const shared = own === undefined || sha === undefined ? undefined : { place: own.value, commit: sha };
-    return readCommittedRules(path, { into, ledger, shared });
+    return readCommittedRules(path, { into, ledger: this.#hashing, shared });
   }
 
   /** Runs one adoption at a time, because two would compare with the same predecessor. */

@@ -20,6 +20,7 @@ import { collectDevcontainer } from '../../sandbox/container/devcontainer.ts';
 export interface PinnedRunbook {
   readonly sha256: string;
   readonly text: string;
+  readonly network: DefaultNetwork;
   readonly runbook: Runbook;
   readonly files: RuleFiles;
   /** False for an adoption before version 3, which recorded no scripts and no devcontainer. */
@@ -32,13 +33,22 @@ export interface PinnedRunbook {
 /** Fields that no runbook in force has: the store is chosen before there are rules. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['$schema', 'store']);
 
+/**
+ * The network of rules that name none. A project keeps the one that it began with, so that an upgrade does not change
+ * its network.
+ */
+export type DefaultNetwork = 'full' | 'dev';
+
+type Hashing = Pick<Ledger, 'sha256' | 'secrets'> & { readonly network: DefaultNetwork };
+
 export function pinRunbook(
   value: RunbookValue,
   files: RuleFiles,
-  { sha256, secrets }: Pick<Ledger, 'sha256' | 'secrets'>,
+  { sha256, secrets, network }: Hashing,
 ): PinnedRunbook | undefined {
   const counted = Object.fromEntries(Object.entries(value).filter(([name]) => !LEFT_OUT.has(name)));
-  const content = canonicalJson({ v: 3, runbook: counted, ...files });
+  const defaults = network === 'dev' ? { default_network: network } : {};
+  const content = canonicalJson({ v: 3, runbook: counted, ...files, ...defaults });
   if (!content.ok) return undefined;
   // Blobs are never deleted, so none may contain a credential.
   const redacted = canonicalJson(redactJson(JSON.parse(content.value) as JsonObject, secrets)); // oxlint-disable-line typescript/no-unsafe-type-assertion
@@ -61,11 +71,14 @@ export async function findPinned(
 
 /** Skips validation: the content was checked before it was stored, and its hash proves that it is unchanged. */
 function parsePinned(text: string, sha256: string): PinnedRunbook {
-  const { v = 1, runbook: value, prompts, devcontainer = {} } = JSON.parse(text) as Content; // oxlint-disable-line typescript/no-unsafe-type-assertion
-  const runbook = buildRunbook(value);
+  const content = JSON.parse(text) as Content; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  const { v = 1, runbook: value, prompts, devcontainer = {}, default_network: network = 'full' } = content;
+  const built = buildRunbook(value);
+  const runbook: Runbook = network === 'dev' ? built : { ...built, network: { ...built.network, fallback: 'full' } };
   const holdsCredential = JSON.stringify(value).includes('[redacted:');
   const files = { prompts, devcontainer };
-  return { sha256, text, runbook, files, hasAllFiles: v >= 3, fields: gateFieldsOf(runbook, files), holdsCredential };
+  const fields = gateFieldsOf(runbook, files);
+  return { sha256, text, network, runbook, files, hasAllFiles: v >= 3, fields, holdsCredential };
 }
 
 interface Content {
@@ -74,6 +87,8 @@ interface Content {
   readonly prompts: Texts;
   /** Since version 3. */
   readonly devcontainer?: Texts;
+  /** Absent in rules that were adopted before there was `dev`, and in those that followed them. */
+  readonly default_network?: 'dev';
 }
 
 /** Every file that the rules name. An adoption records them, and nothing reads them elsewhere. */
@@ -84,8 +99,6 @@ async function collectFiles(runbook: Runbook, source: FileSource): Promise<RuleF
   ]);
   return { prompts, devcontainer };
 }
-
-type Hashing = Pick<Ledger, 'sha256' | 'secrets'>;
 
 export async function readWorkingRules(
   projectDir: string,

@@ -23,7 +23,7 @@ function open(name: string) {
 
 function pin(text: string, secrets: readonly string[] = []): PinnedRunbook {
   const { subject } = examineRunbook([{ path: 'baton.toml', text }]);
-  const pinned = pinRunbook(subject.value, NO_FILES, { sha256: nodeVerifier.sha256, secrets });
+  const pinned = pinRunbook(subject.value, NO_FILES, { sha256: nodeVerifier.sha256, secrets, network: 'dev' });
   if (pinned === undefined) throw new Error('not canonical');
   return pinned;
 }

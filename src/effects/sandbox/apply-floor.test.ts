@@ -74,7 +74,7 @@ describe('the floor of the network', () => {
     const own = { run: 'claude', env, person: { env: {}, urls: [] }, port: null } as const;
     const reach = (floor: NetworkPlan, policy: 'full' | 'model') => {
       const context = { secrets: {}, personal: settings({ network: { policy: 'full', ...floor } }) };
-      return resolveNetwork({ policy, local: [] }, { ...own, context }).spec;
+      return resolveNetwork({ policy, hosts: [], local: [] }, { ...own, context }).spec;
     };
     expect(reach({}, 'model').hosts).toEqual(['example.com']);
     expect(reach({ policy: 'model' }, 'model').hosts).toEqual([]);
@@ -87,7 +87,7 @@ describe('the floor of the network', () => {
 
   it('applies to every program, with a note', () => {
     const context = { secrets: {}, personal: settings({ network: { policy: 'model' } }) };
-    const asked = { policy: 'full', local: [5432] } as const;
+    const asked = { policy: 'full', hosts: [], local: [5432] } as const;
     const claude = resolveNetwork(asked, { run: 'claude', env: {}, port: null, context });
     expect(claude.spec).toMatchObject({
       policy: 'proxy',

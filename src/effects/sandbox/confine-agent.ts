@@ -6,7 +6,13 @@ import { readDaemonRecord } from '../../api/state-folder.ts';
 import type { Environment } from '../../protocol/environment.ts';
 import type { CommandSpec, Mount } from '../../protocol/sandbox.ts';
 import { fieldsOf } from '../../protocol/shape/read-unknown.ts';
-import { commandNetworkOf, findFollowedNetwork, networkOf, renderPolicy } from '../../runbook/access.ts';
+import {
+  commandNetworkOf,
+  findFollowedNetwork,
+  isDefaultNetwork,
+  networkOf,
+  renderPolicy,
+} from '../../runbook/access.ts';
 import { withKept } from '../../sandbox/plan/layer-paths.ts';
 import { agentFiles, type Launch } from '../../supervisor/contract.ts';
 import type { Programs } from '../../supervisor/programs.ts';
@@ -17,7 +23,8 @@ import { type ChosenSandbox as Chosen, recordWithout } from './choose-sandbox.ts
 import { copyClientFiles } from './client-copies.ts';
 import { useNodeInside } from './node-inside.ts';
 import { layersOf } from './own-folders.ts';
-import { type ResolvedNetwork, resolveNetwork } from './resolve-network.ts';
+import { readRemoteHosts } from './remote-hosts.ts';
+import { type NetworkUser, type ResolvedNetwork, resolveNetwork } from './resolve-network.ts';
 import { type SeparatedSession, separateShell } from './separate-shell.ts';
 import { gitShimOf, runFolderFor, useUserFolder } from './user-place.ts';
 
@@ -38,6 +45,8 @@ export async function confineAgent(
   signal: AbortSignal,
 ): Promise<ConfineResult> {
   const { launch } = made;
+  const unenforced = findUnenforced(started, choice);
+  if (unenforced !== undefined) return { ok: false, reason: unenforced };
   if (choice.kind === 'none') return { ok: true, launch: { ...launch, sandbox_record: recordWithout(choice.notes) } };
   const shared = { sandbox_helper: programs.networkHelper, forbidden_ports: portsOf(context) };
   if (started.run.plan.run.startsWith('builtin:')) {
@@ -47,7 +56,8 @@ export async function confineAgent(
   const { folder } = agentFiles(context.stateDir, started.run.id);
   const runFolder = runFolderFor(choice, folder, context);
   const lowers = await findSessionCache(made, started, context, signal);
-  const built = await buildSpec(describe(made, started, { runFolder, lowers }, context), choice, programs, context);
+  const own = { runFolder, lowers, remotes: await readRemoteHosts(context) };
+  const built = await buildSpec(describe(made, started, own, context), choice, programs, context);
   if (!built.ok) return built;
   const { injectedFlags = [] } = findAdapter(started.run.plan.run) ?? {};
   const [program, ...args] = launch.argv;
@@ -55,6 +65,19 @@ export async function confineAgent(
   const confined: Launch = { ...launch, ...shared, argv: [program, ...flags, ...args], sandbox: built.spec };
   const adapted = adaptLaunch(confined, folder, runFolder, programs);
   return { ok: true, launch: separateShell(adapted, describeClient(made, started, runFolder, context), programs) };
+}
+
+/**
+ * Why the session must not start: a person has chosen a narrow network, and the only sandbox that works here has the
+ * network of the machine. `dev` is for every machine, so it applies where it can.
+ */
+function findUnenforced({ run: { plan }, access }: StartedAgent, { kind }: Chosen): string | undefined {
+  const { policy } = networkOf(access, plan);
+  // The built-in roles are Baton's own programs, and checks have no network by default.
+  const isOpen = policy === 'full' || policy === 'dev' || findFollowedNetwork(plan.run) !== undefined;
+  if ((kind !== 'none' && kind !== 'user') || isOpen) return undefined;
+  const had = kind === 'none' ? 'no sandbox works here' : 'only the sandbox user works here';
+  return `${had}, so the network cannot be limited to ${renderPolicy(policy)}. See: baton doctor`;
 }
 
 /** Rewrites the launch's paths, which differ between sandboxes. */
@@ -68,10 +91,17 @@ export function portsOf({ stateDir }: Pick<EffectContext, 'stateDir'>): readonly
   return port === undefined ? [] : [port];
 }
 
+interface OwnPlaces {
+  readonly runFolder: string;
+  readonly lowers: readonly string[];
+  /** The hosts of the git remotes. */
+  readonly remotes: readonly string[];
+}
+
 function describe(
   { launch, reads = [], writes = [], program }: LaunchMade,
   started: StartedAgent,
-  { runFolder, lowers }: { readonly runFolder: string; readonly lowers: readonly string[] },
+  { runFolder, lowers, remotes }: OwnPlaces,
   context: EffectContext,
 ): ConfinedProcess {
   const { run, start, workplace } = started;
@@ -79,7 +109,7 @@ function describe(
   const move = (path: string): string => path.replace(folder, runFolder);
   const env = { ...context.env, ...run.plan.env };
   const files = findAdapter(run.plan.run)?.clientFiles?.(env, launch.cwd);
-  const network = resolveNetworkOf(started, env, portOf(launch), context);
+  const network = resolveNetworkOf(started, env, { port: portOf(launch), remotes }, context);
   const own = join(runFolder, 'sandbox');
   const isInjected = network.spec.inject.length > 0;
   // A login would be a second key that the session could read.
@@ -151,12 +181,14 @@ function describeClient(
 function resolveNetworkOf(
   { run: { plan }, access }: StartedAgent,
   env: Environment,
-  port: number | null,
+  place: Pick<NetworkUser, 'port' | 'remotes'>,
   context: EffectContext,
 ): ResolvedNetwork {
   const person = readClientEnvironment(plan.run, context.env);
   const { secrets } = access;
-  const user = { run: plan.run, ...readClientEnvironment(plan.run, env), person, port, secrets, context };
+  const isDefault = isDefaultNetwork(access, plan.network);
+  const own = { run: plan.run, ...readClientEnvironment(plan.run, env), person };
+  const user = { ...own, ...place, isDefault, secrets, context };
   return resolveNetwork(networkOf(access, plan), user);
 }
 
@@ -198,9 +230,12 @@ async function confineCommands(
   const task = (await context.readState(({ tasks }) => tasks.get(run.task?.task_id ?? ''))) ?? null;
   const wish = { task, sha: isInstalling ? null : (task?.flow.head ?? null), isAwaited: !isInstalling };
   const lowers = await context.cachesFor({ ...wish, keptIn: join(layersOf(runFolder), 'fetched') }, context, signal);
+  const remotes = await readRemoteHosts(context);
   const build = async (kind: 'install' | 'checks'): Promise<SpecResult<CommandSpec>> => {
     const settings = { ...commandNetworkOf(access, kind), ...run.plan.network };
-    const network = resolveNetwork(settings, { run: '', env: context.env, port: null, context });
+    const isDefault = isDefaultNetwork(access, run.plan.network === undefined ? kind : run.plan.network);
+    const user = { run: '', env: context.env, port: null, remotes, isDefault, context };
+    const network = resolveNetwork(settings, user);
     const given = {
       ...PLAIN,
       folder: workplace,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { findClaimFence } from '../../git/fence/install.ts';
 import { findPrivateGit } from '../../git/private/find.ts';
 import { isIsolated } from '../../protocol/sandbox.ts';
-import { commandNetworkOf } from '../../runbook/access.ts';
+import { commandNetworkOf, isDefaultNetwork } from '../../runbook/access.ts';
 import type { CheckNetwork } from '../../runbook/shape/access-shape.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import { commandFiles, type Launch } from '../../supervisor/contract.ts';
@@ -11,6 +11,7 @@ import type { EffectContext } from '../context.ts';
 import { buildSpec, type ConfinedCommand } from './build-spec.ts';
 import { chooseSandbox, recordWithout } from './choose-sandbox.ts';
 import { adaptLaunch, type ConfineResult, PLAIN, portsOf } from './confine-agent.ts';
+import { readRemoteHosts } from './remote-hosts.ts';
 import { resolveNetwork } from './resolve-network.ts';
 import { moveCheckout, runFolderFor } from './user-place.ts';
 
@@ -36,7 +37,9 @@ export async function confineCommand(
   if (choice.kind === 'none') return { ok: true, launch: { ...launch, sandbox_record: recordWithout(choice.notes) } };
   const programs = await context.programs();
   const settings = commandNetworkOf(access, place.kind, place.network);
-  const network = resolveNetwork(settings, { run: '', env: context.env, port: null, context });
+  const remotes = settings.policy === 'dev' ? await readRemoteHosts(context) : [];
+  const isDefault = place.network === undefined && isDefaultNetwork(access, place.kind);
+  const network = resolveNetwork(settings, { run: '', env: context.env, port: null, remotes, isDefault, context });
   const { folder, bin } = commandFiles(context.stateDir, launch.id);
   const runFolder = runFolderFor(choice, folder, context);
   const user = choice.kind === 'user' && choice.survey?.user.works === true ? choice.survey.user.user : null;

@@ -4,11 +4,12 @@ import type { Runbook } from '../../runbook/runbook.ts';
 import { findAcpPresetName, MODEL_CLIENT_NAMES } from '../../protocol/run-plan.ts';
 import { hostOfUrl, type ModelClient, modelHosts, QUIET_VARIABLES } from '../../sandbox/network/model-hosts.ts';
 import { planInjection, SECRET_ROUTES } from '../../sandbox/network/plan-injection.ts';
+import { REGISTRY_HOSTS } from '../../sandbox/network/registries.ts';
 import { loopbackPorts } from '../../sandbox/network/proxy/host-rules.ts';
 import type { EffectContext } from '../context.ts';
 import { narrowPorts, narrowReach, type Reach } from './apply-floor.ts';
 
-interface NetworkUser {
+export interface NetworkUser {
   /** The client, as in a runbook's `run`; empty for a command. */
   readonly run: string;
   /** The daemon's environment, plus the variables of the client's settings. */
@@ -18,6 +19,10 @@ interface NetworkUser {
   /** The same without the variables of the runbook, which must not widen the floor. */
   readonly person?: { readonly env: NetworkUser['env']; readonly urls: readonly string[] };
   readonly port: number | null;
+  /** The hosts of the git remotes, for `dev`. */
+  readonly remotes?: readonly string[];
+  /** Nobody has chosen the policy. */
+  readonly isDefault?: boolean;
   /** The rules' secrets, with the paths that they add. */
   readonly secrets?: Runbook['secrets'];
   readonly context: Pick<EffectContext, 'secrets' | 'personal'>;
@@ -30,16 +35,16 @@ export interface ResolvedNetwork {
   readonly notes: readonly string[];
 }
 
-/** Replaces `model` by the client's hosts, and the used secrets by addresses inside the sandbox. */
-export function resolveNetwork(
-  { policy, local }: NetworkSettings,
-  { run, env, urls = [], person = { env, urls }, port, secrets, context }: NetworkUser,
-): ResolvedNetwork {
+/** Replaces `dev` and `model` by their hosts, and the used secrets by addresses inside the sandbox. */
+export function resolveNetwork({ policy, hosts: more, local }: NetworkSettings, user: NetworkUser): ResolvedNetwork {
+  const { run, env, urls = [], port, secrets, context } = user;
+  const { person = { env, urls }, remotes = [], isDefault = false } = user;
   const inject = planInjections(run, env, context, secrets);
   const [ofModel, ofPerson] = [hostsOf(run, env, urls), hostsOf(run, person.env, person.urls)];
   const { floor, path } = context.personal;
-  const asked = reachOf(policy, ofModel);
-  const { kind, hosts } = narrowReach(asked, reachOf(floor.network.policy, ofPerson));
+  const shared = [...REGISTRY_HOSTS, ...remotes, ...context.personal.network.hosts];
+  const asked = reachOf(policy, { model: [...ofModel, ...more], shared });
+  const { kind, hosts } = narrowReach(asked, reachOf(floor.network.policy, { model: ofPerson, shared }));
   const own = narrowPorts(local, floor.network);
   const isNarrowed = kind !== asked.kind || hosts.length < asked.hosts.length || own.length < local.length;
   const notes = [
@@ -53,16 +58,27 @@ export function resolveNetwork(
   // Neither the log nor the budget needs the requests that the client can do without.
   const isWatched = kind === 'proxy' || inject.length > 0;
   const variables = isModelClient(run) && isWatched ? (QUIET_VARIABLES[run] ?? {}) : {};
-  return { spec: { policy: kind, hosts, local: ports, port, inject }, variables, notes };
+  const named = kind === 'proxy' && !isNarrowed && (policy === 'dev' || policy === 'model') ? { name: policy } : {};
+  const spec = { policy: kind, hosts, local: ports, port, inject, ...named, ...(isDefault && DEFAULT) };
+  return { spec, variables, notes };
 }
+
+const DEFAULT = { isDefault: true } as const;
 
 function hostsOf(run: string, env: NetworkUser['env'], urls: readonly string[]): readonly string[] {
   return isModelClient(run) ? [...modelHosts(run, env), ...urls.flatMap((url) => hostOfUrl(url) ?? [])] : [];
 }
 
-function reachOf(policy: NetworkPolicy, ofModel: readonly string[]): Reach {
+interface KnownHosts {
+  readonly model: readonly string[];
+  /** What `dev` allows to every program. */
+  readonly shared: readonly string[];
+}
+
+function reachOf(policy: NetworkPolicy, { model, shared }: KnownHosts): Reach {
   if (policy === 'full' || policy === 'none') return { kind: policy, hosts: [] };
-  return { kind: 'proxy', hosts: policy === 'model' ? ofModel : policy };
+  if (policy === 'model') return { kind: 'proxy', hosts: model };
+  return { kind: 'proxy', hosts: policy === 'dev' ? [...new Set([...model, ...shared])] : policy };
 }
 
 function planInjections(

@@ -1,5 +1,5 @@
 import type { AgentPlan } from '../../protocol/run-plan.ts';
-import { SANDBOX_MODES } from '../../protocol/sandbox.ts';
+import { NETWORK_POLICIES, SANDBOX_MODES } from '../../protocol/sandbox.ts';
 import {
   commandNetworkOf,
   covers,
@@ -70,6 +70,7 @@ const COMPARISONS: Readonly<Record<string, (before: GateValue, after: GateValue)
   'network.policy': isNarrower,
   'network.install': isNarrower,
   'network.checks': isNarrower,
+  'network.hosts': isFewer,
   'network.local': isFewer,
 };
 
@@ -84,9 +85,11 @@ function strengthOf(value: GateValue): readonly [number, number] {
   return SANDBOX_STRENGTHS[mode ?? 'none'];
 }
 
-/** Lists of hosts are compared by what they cover. The hosts of `model` depend on the client. */
+/** Lists of hosts are compared by what they cover. The hosts of `dev` and `model` depend on client and machine. */
 function isNarrower(before: GateValue, after: GateValue): boolean {
   if (after === 'none' || before === 'full') return true;
+  const [was, is] = [before, after].map((value) => NETWORK_POLICIES.findIndex((each) => each === value));
+  if (was !== undefined && is !== undefined && was >= 0 && is >= 0) return is >= was;
   return (
     Array.isArray(before) &&
     Array.isArray(after) &&

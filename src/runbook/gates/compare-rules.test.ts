@@ -271,6 +271,10 @@ describe('changes of what sessions can access', () => {
     ['', 'sandbox = { memory = "7GB" }', 'sandbox.memory_bytes'],
     ['', 'sandbox = { processes = 100 }', 'sandbox.processes'],
     ['', 'network = "model"', 'network.policy'],
+    ['network = "full"', 'network = "dev"', 'network.policy'],
+    ['network = "full"', '', 'network.policy'],
+    ['network = { hosts = ["a.org", "b.org"] }', 'network = { hosts = ["a.org"] }', 'network.hosts'],
+    ['network = { checks = "dev" }', '', 'network.checks'],
     ['network = ["*.example.com", "b.org"]', 'network = ["a.example.com"]', 'network.policy'],
     ['network = ["b.org"]', 'network = "none"', 'network.policy'],
     ['network = { local = [5432, 6379] }', 'network = { local = [5432] }', 'network.local'],
@@ -286,6 +290,8 @@ describe('changes of what sessions can access', () => {
     ['sandbox = "user"', 'sandbox = "auto"'],
     ['sandbox = { image = "a" }', 'sandbox = { image = "b" }'],
     ['network = "model"', 'network = ["api.example.com"]'],
+    ['', 'network = ["registry.npmjs.org"]'],
+    ['network = ["example.com"]', ''],
     ['network = ["example.com"]', 'network = ["*.example.com"]'],
     ['', '[secrets]\nOPENAI_API_KEY = { env = "K", inject = "header" }'],
     ['[secrets]\nOPENAI_API_KEY = { env = "K", inject = "header" }', ''],
@@ -301,7 +307,7 @@ describe('changes of what sessions can access', () => {
     expect(changes(free, all)).toEqual(['agents.maker.network.policy tightens', 'agents.maker.sandbox.mode tightens']);
     // An agent that inherits the project's value adds no difference.
     expect(changes(access(''), access('sandbox = "bubblewrap"'))).toEqual(['sandbox.mode tightens']);
-    const written = access('', 'sandbox = "auto"\nnetwork = { policy = "full", local = [] }');
+    const written = access('', 'sandbox = "auto"\nnetwork = { policy = "dev", local = [] }');
     expect(changes(access(''), written)).toEqual([]);
     const check = edited('run = "npm test"', 'run = "npm test", network = "full"');
     expect(changes(fieldsOf(BASE), fieldsOf(check))).toEqual(['ci.required.test.network loosens']);
@@ -441,6 +447,9 @@ describe('the first runbook, compared with the defaults', () => {
     ['sandbox = { read = ["~/.aws"] }', 'agents and commands may read ~/.aws'],
     ['sandbox = { write = ["~/.ssh"] }', 'agents and commands may write ~/.ssh'],
     ['[agents.x]\nrun = "claude"\nprompt = "x"\nsandbox = "none"', 'agent x run without a sandbox'],
+    ['network = "full"', 'agents and commands reach every host'],
+    ['network = { checks = "dev" }', "checks reach their client's API, public registries and the git remotes"],
+    ['network = { hosts = ["npm.example.com"] }', 'agents and commands may reach the hosts npm.example.com'],
     ['network = { checks = "full" }', 'checks reach every host'],
     ['network = { local = [5432] }', 'agents and commands may reach at 127.0.0.1 the ports 5432'],
     ['env_pass = ["AWS_*"]', 'agents and commands may get the variables AWS_*'],

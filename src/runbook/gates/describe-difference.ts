@@ -38,6 +38,7 @@ const WORDS: readonly (readonly [RegExp, (told: Told) => string | undefined])[] 
   [/^sandbox\.image$/, ({ who, after }) => `${who} run in the image ${show(after)}`],
   [/^(?:prompt|script)$/, ({ who }) => `${who} follows another text`],
   [/^network\.policy$/, ({ who, after }) => `${who} reach ${hosts(after)}`],
+  [/^network\.hosts$/, ({ who, before, after }) => may(who, 'reach the hosts', before, after)],
   [/^network\.local$/, ({ who, before, after }) => may(who, 'reach at 127.0.0.1 the ports', before, after)],
   [/^network\.(install|checks)$/, ({ name, after }) => `${COMMANDS[name]} reach ${hosts(after)}`],
   [/^ci\.required\.(.+)\.network$/, ({ name, after }) => `the check ${name} reaches ${hosts(after)}`],
@@ -71,6 +72,7 @@ function may(who: string, what: string, before: GateValue, after: GateValue): st
 function hosts(policy: GateValue): string {
   if (policy === 'full' || policy === null) return 'every host';
   if (policy === 'model') return "their client's API";
+  if (policy === 'dev') return "their client's API, public registries and the git remotes";
   return Array.isArray(policy) ? renderPolicy(policy.map(show)) : show(policy);
 }
 

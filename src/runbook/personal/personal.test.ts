@@ -11,6 +11,7 @@ it('is the built-in values if it is empty', () => {
     value: {
       floor: { sandbox: 'none', network: { policy: 'full' } },
       defaults: { sandbox: {}, network: {} },
+      network: { hosts: [] },
       review: { unseparated: 'ask' },
     },
   });
@@ -24,6 +25,8 @@ network = { policy = ["*.example.com"], local = [5432] }
 [defaults]
 sandbox = { mode = "container", memory = "2GB", read = ["~/.m2"] }
 network = { policy = "model", checks = "none" }
+[network]
+hosts = ["127.0.0.1:4873", "npm.example.com"]
 [review]
 unseparated = "accept"
 `;
@@ -35,6 +38,7 @@ unseparated = "accept"
         sandbox: { mode: 'container', memory_bytes: 2 * 1024 ** 3, read: ['~/.m2'] },
         network: { policy: 'model', checks: 'none' },
       },
+      network: { hosts: ['127.0.0.1:4873', 'npm.example.com'] },
       review: { unseparated: 'accept' },
     },
   });

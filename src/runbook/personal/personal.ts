@@ -8,6 +8,7 @@ import type { RunbookFile, RunbookProblem } from '../runbook.ts';
 import {
   buildNetwork,
   buildSandbox,
+  hostsField,
   networkField,
   type ProjectNetwork,
   projectNetworkField,
@@ -25,6 +26,8 @@ export interface Personal {
   };
   /** What applies if a project does not set it. */
   readonly defaults: { readonly sandbox: SandboxPlan; readonly network: ProjectNetwork };
+  /** Hosts that the policy `dev` allows in all projects, such as a company's registry. */
+  readonly network: { readonly hosts: readonly string[] };
   /** Whether a person is asked about a verdict whose sender the client cannot prove. */
   readonly review: { readonly unseparated: Unseparated };
 }
@@ -32,6 +35,7 @@ export interface Personal {
 export const NO_PERSONAL: Personal = {
   floor: { sandbox: 'none', network: { policy: 'full' } },
   defaults: { sandbox: {}, network: {} },
+  network: { hosts: [] },
   review: { unseparated: 'ask' },
 };
 
@@ -51,6 +55,10 @@ const personalShape = {
     defaults: optional(
       { kind: 'object', fields: { sandbox: sandboxField, network: projectNetworkField } },
       'What applies if a project does not set it.',
+    ),
+    network: optional(
+      { kind: 'object', fields: { hosts: { ...hostsField, optional: true, about: 'Hosts that `dev` allows.' } } },
+      'What the network `dev` allows in all projects.',
     ),
     review: optional(
       {
@@ -82,7 +90,7 @@ export function parsePersonal(file: RunbookFile): CheckedPersonal {
   return { ok: true, value: build(value as ValueOf<typeof personalShape>) }; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
-function build({ floor, defaults, review }: ValueOf<typeof personalShape>): Personal {
+function build({ floor, defaults, network: own, review }: ValueOf<typeof personalShape>): Personal {
   const network = floor?.network === undefined ? {} : buildNetwork(floor.network);
   return {
     floor: {
@@ -93,6 +101,7 @@ function build({ floor, defaults, review }: ValueOf<typeof personalShape>): Pers
       sandbox: defaults?.sandbox === undefined ? {} : buildSandbox(defaults.sandbox),
       network: defaults?.network === undefined ? {} : buildNetwork(defaults.network),
     },
+    network: { hosts: own?.hosts ?? [] },
     review: { unseparated: review?.unseparated ?? NO_PERSONAL.review.unseparated },
   };
 }

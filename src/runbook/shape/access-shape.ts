@@ -1,4 +1,10 @@
-import { type NetworkPlan, type NetworkPolicy, SANDBOX_MODES, type SandboxPlan } from '../../protocol/sandbox.ts';
+import {
+  NETWORK_POLICIES,
+  type NetworkPlan,
+  type NetworkPolicy,
+  SANDBOX_MODES,
+  type SandboxPlan,
+} from '../../protocol/sandbox.ts';
 import type { EitherShape, ListShape, MapShape, ObjectShape, TextShape, ValueOf } from '../../protocol/shape/shape.ts';
 import { flagField, optional } from './fields.ts';
 
@@ -58,7 +64,8 @@ export const sandboxField = {
 
 const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
 
-const hosts = {
+/** Hosts, with or without a port. In a person's own configuration they may be ports of this machine. */
+export const hostsField = {
   kind: 'list',
   max: 200,
   of: {
@@ -74,24 +81,26 @@ function policyOf<const V extends readonly string[]>(values: V, about: string) {
     optional: true,
     expected: `${values.map((value) => `"${value}"`).join(', ')}, or a list of hosts`,
     about,
-    options: [{ kind: 'choice', values, about }, hosts],
+    options: [{ kind: 'choice', values, about }, hostsField],
   } as const satisfies EitherShape;
 }
 
-const POLICIES = ['full', 'model', 'none'] as const;
 const AGENT_POLICY = policyOf(
-  POLICIES,
-  'The hosts that sessions can reach: full, model (the API of the client), none, or a list.',
+  NETWORK_POLICIES,
+  'The hosts that sessions can reach: full, dev (APIs, registries, git remotes), model (the API of the client), none, or a list.',
 );
+
+const COMMAND_POLICIES = ['full', 'dev', 'none'] as const;
 
 /** The network of a check, without the policy `model`, because a check runs no model. */
 export const checkNetworkField = policyOf(
-  ['full', 'none'],
-  'The hosts that the check can reach: full, none, or a list.',
+  COMMAND_POLICIES,
+  'The hosts that the check can reach: full, dev, none, or a list.',
 );
 
 const networkTable = {
   policy: AGENT_POLICY,
+  hosts: { ...hostsField, optional: true, about: 'More hosts that sessions can reach, with the policy dev or model.' },
   local: {
     kind: 'list',
     optional: true,
@@ -105,8 +114,8 @@ function networkOption<const F extends ObjectShape['fields']>(fields: F) {
   return {
     kind: 'either',
     optional: true,
-    expected: `${POLICIES.map((value) => `"${value}"`).join(', ')}, a list of hosts, or a table with such a policy`,
-    about: 'The network of sessions: full, model, none, a list of hosts, or a table. Default: full.',
+    expected: `${NETWORK_POLICIES.map((value) => `"${value}"`).join(', ')}, a list of hosts, or a table with such a policy`,
+    about: 'The network of sessions: full, dev, model, none, a list of hosts, or a table. Default: dev.',
     options: [...AGENT_POLICY.options, { kind: 'object', fields }],
   } as const satisfies EitherShape;
 }
@@ -115,8 +124,11 @@ export const networkField = networkOption(networkTable);
 
 export const projectNetworkField = networkOption({
   ...networkTable,
-  install: policyOf(['full', 'none'], 'For `workflow.install` and `workspace.setup`: full (default), none, or hosts.'),
-  checks: policyOf(['full', 'none'], 'For checks, gates, `workflow.build`, `smoke` and `validate`; default: none.'),
+  install: policyOf(
+    COMMAND_POLICIES,
+    'For `workflow.install` and `workspace.setup`: full, dev (default), none, or hosts.',
+  ),
+  checks: policyOf(COMMAND_POLICIES, 'For checks, gates, `workflow.build`, `smoke` and `validate`; default: none.'),
 });
 
 export const secretsField = {
@@ -169,6 +181,8 @@ export function buildSandbox(value: SandboxValue): SandboxPlan {
 export interface ProjectNetwork extends NetworkPlan {
   readonly install?: CheckNetwork;
   readonly checks?: CheckNetwork;
+  /** The default of rules that were adopted before there was `dev`. */
+  readonly fallback?: 'full';
 }
 
 export type CheckNetwork = Exclude<NetworkPolicy, 'model'>;

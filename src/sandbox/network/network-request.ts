@@ -38,7 +38,7 @@ export interface OpenNetwork {
   readonly namespaces: { readonly user: string; readonly net: string } | null;
   /** Variables of the session, for proxies and the addresses of injected secrets. */
   readonly env: Readonly<Record<string, string>>;
-  readonly summary: 'full' | 'host' | 'none' | 'proxy';
+  readonly summary: 'full' | 'host' | 'none' | 'proxy' | 'dev' | 'model';
   /** What the session's network lacks, in plain sentences. */
   readonly notes: readonly string[];
   /** The text to mount at /etc/resolv.conf; null if the host's file works inside. */

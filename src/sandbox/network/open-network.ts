@@ -1,4 +1,5 @@
 import { Server } from 'node:net';
+import type { NetworkSpec } from '../../protocol/sandbox.ts';
 import { createNamespace } from './namespace/create-namespace.ts';
 import { attachUplink, refuseUplink } from './namespace/uplink.ts';
 import type { NetworkRequest, NetworkResult, OpenNetwork } from './network-request.ts';
@@ -13,6 +14,7 @@ import { closeParts, type Inside, serveInside } from './serve-inside.ts';
 /** Opens the network of one session by its policy. */
 export async function openNetwork(request: NetworkRequest): Promise<NetworkResult> {
   const { spec, env } = request;
+  const mayDegrade = spec.policy === 'full' || spec.isDefault === true;
   if (request.hostOnly !== undefined) return openOnHost(request, request.hostOnly);
   const lack = spec.policy === 'full' ? refuseUplink(env) : undefined;
   if (lack?.onlyIp === false) return openOnHost(request, lack.reason);
@@ -24,7 +26,7 @@ export async function openNetwork(request: NetworkRequest): Promise<NetworkResul
   if (isEmpty && request.isShared !== true) return { ok: true, network: NO_NETWORK };
 
   const created = await createNamespace({ env, ports, helper: request.helper, owner: request.owner ?? [] });
-  if (!created.ok) return spec.policy === 'full' ? openOnHost(request, created.reason) : created;
+  if (!created.ok) return mayDegrade ? openOnHost(request, created.reason) : created;
   const { namespace } = created;
   const onUplinkEnd = (): void =>
     request.onNote('baton: the uplink of this session ended, so the session has no network now');
@@ -45,7 +47,8 @@ export async function openNetwork(request: NetworkRequest): Promise<NetworkResul
     return { ok: true, network: await serveInside(request, inside, lack?.reason) };
   await closeParts(inside);
   if (failure !== undefined) return openOnHost(request, failure);
-  return { ok: false, reason: 'the ports of the session could not be opened in its namespace' };
+  const reason = 'the ports of the session could not be opened in its namespace';
+  return spec.isDefault === true ? openOnHost(request, reason) : { ok: false, reason };
 }
 
 /** The hosts that the proxy serves; null if the session needs no proxy. */
@@ -65,11 +68,18 @@ async function openOnHost(request: NetworkRequest, reason: string): Promise<Netw
     unsharesNet: false,
     env: injected.env,
     summary: 'host',
-    notes: [`The session uses the host's network: ${reason}.`, ...injected.notes],
+    notes: [`The session uses the host's network: ${reason}.`, ...describeUnenforced(request.spec), ...injected.notes],
     counts: () => counts.list(),
     close: async () => injected.servers.forEach(closeHttp),
   };
   return { ok: true, network };
+}
+
+function describeUnenforced({ isDefault, name }: NetworkSpec): readonly string[] {
+  if (isDefault !== true || name === undefined) return [];
+  return [
+    `Its network is not limited to "${name}", which nobody has demanded: a policy in the runbook refuses the start.`,
+  ];
 }
 
 const NO_NETWORK: OpenNetwork = {

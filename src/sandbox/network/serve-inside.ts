@@ -43,7 +43,7 @@ export async function serveInside(
   };
   const { hook, proxy } = listeners;
   const url = onRequest !== undefined && hook !== null ? await serve(createHookServer(onRequest), hook) : null;
-  const rules = { hosts: hosts ?? [], forbiddenPorts: request.forbiddenPorts, env };
+  const rules = { hosts: hosts ?? [], name: spec.name, forbiddenPorts: request.forbiddenPorts, env };
   const proxyUrl = proxy === null ? undefined : await serve(createProxy(rules, counts), proxy);
   const injected = await serveInjections(spec.inject, listeners.inject.map(place), request, counts);
   const local = serveLocalPorts(spec, inside, counts);
@@ -54,7 +54,7 @@ export async function serveInside(
     unsharesNet: false,
     namespaces: namespace.paths,
     env: { ...(proxyUrl === undefined ? {} : proxyVariables(proxyUrl)), ...injected.env },
-    summary: spec.policy === 'full' && lack !== undefined ? 'proxy' : spec.policy,
+    summary: spec.policy === 'full' && lack !== undefined ? 'proxy' : (spec.name ?? spec.policy),
     notes: [...notes, ...injected.notes, ...local, ...describePublished(spec.port, published)],
     resolvConf: uplink?.resolvConf ?? null,
     counts: () => counts.list(),

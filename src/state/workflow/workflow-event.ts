@@ -23,11 +23,11 @@ const checkPlan = object({
   timeout_ms: optional(whole),
   /** The daemon's variables that the check gets besides the default list, including the project's. */
   env_pass: optional(list(text)),
-  /** The network of the check: `full`, or hosts; absent for none. */
+  /** The network of the check: `full`, `dev`, or hosts; absent for none. */
   network: optional({
     kind: 'either',
-    options: [choice(['full', 'none']), list(text)],
-    expected: 'full, none or hosts',
+    options: [choice(['full', 'dev', 'none']), list(text)],
+    expected: 'full, dev, none or hosts',
   }),
   /** Of a reported check: the repository, as in `owner/name`, and the app from which reports count. */
   repository: optional(text),

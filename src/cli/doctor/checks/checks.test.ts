@@ -261,7 +261,8 @@ const CASES: readonly Case[] = [
     git({}, { identity: null }),
     'git has no user.name and user.email: commits of agents fail, and merge commits have Baton as their author | git config --global user.name "YOUR NAME" && git config --global user.email YOU@EXAMPLE.ORG',
   ],
-  ['runbook.valid', runbook('[agents.a]\nrun = "./a"'), 'baton.toml: valid, 1 agent'],
+  ['runbook.valid', runbook('network = "dev"\n[agents.a]\nrun = "./a"'), 'baton.toml: valid, 1 agent'],
+  ['runbook.wide-network', runbook('network = "full"'), 'agents reach every host; recommended: network = "dev"'],
   [
     'runbook.missing',
     runbook('', { runbook: undefined, files: [] }),

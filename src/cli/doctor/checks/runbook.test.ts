@@ -13,7 +13,7 @@ function runbookOf(text: string): Runbook {
 const FACTS: RunbookFacts = {
   isInRepository: true,
   files: ['baton.toml'],
-  runbook: runbookOf('[agents.a]\nrun = "./a"'),
+  runbook: runbookOf('network = "dev"\n[agents.a]\nrun = "./a"'),
   problems: [],
   identityProblem: null,
   failingSandboxes: ['container'],

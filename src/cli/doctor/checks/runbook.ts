@@ -21,6 +21,7 @@ export interface RunbookFacts {
 export const runbookCheck = defineCheck('runbook', 'Whether it is valid, and fits this machine', {
   valid: ok('The runbook is valid'),
   missing: warning('The repository has no runbook'),
+  'wide-network': ok('The network of agents may be `full`; `dev` is recommended'),
   invalid: problem('The runbook has errors; the first one is named'),
   'wrong-identity': problem('The runbook names another project or store than the ledger of this repository'),
   'sandbox-fails': problem('It names a sandbox that does not work here, so that the agents with it are not started'),
@@ -51,7 +52,16 @@ export function diagnoseRunbook(facts: RunbookFacts): readonly Diagnosis[] {
   if (found.length > 0) return found;
   const count = runbook.agents.size;
   const detail = `${files.join(', ')}: valid, ${count === 1 ? '1 agent' : `${count} agents`}`;
-  return [runbookCheck.found('valid', { detail })];
+  return [runbookCheck.found('valid', { detail }), ...recommendNetwork(runbook)];
+}
+
+/** Rules that were adopted before there was `dev` keep `full`, which the file alone does not show. */
+function recommendNetwork({ network, sandbox }: Runbook): readonly Diagnosis[] {
+  const { policy } = network;
+  if ((policy !== undefined && policy !== 'full') || sandbox.mode === 'none') return [];
+  const named =
+    policy === 'full' ? 'agents reach every host' : 'it names none, and rules of an earlier Baton keep "full"';
+  return [runbookCheck.found('wide-network', { name: 'network', detail: `${named}; recommended: network = "dev"` })];
 }
 
 /** Finds sandbox modes that the runbook names but that do not work here. Their agents cannot start. */

@@ -2,12 +2,15 @@ import { lookup as lookUp, type LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import type { Environment } from '../../../protocol/environment.ts';
+import type { NetworkSpec } from '../../../protocol/sandbox.ts';
 import { refuseAddress } from './addresses.ts';
 import { type HostRules, isListedLoopback, type Target } from './host-rules.ts';
 import { findUpstreamProxy, type UpstreamProxy } from './upstream-proxy.ts';
 
 export interface OutboundRules {
   readonly hosts: HostRules;
+  /** The policy that names the hosts, if it is no list. */
+  readonly name?: NetworkSpec['name'];
   /** Ports of this machine that are refused even if the list names them, such as the daemon's. */
   readonly forbiddenPorts: readonly number[];
   /** The supervisor's environment, for the machine's proxy. */

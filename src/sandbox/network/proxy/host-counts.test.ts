@@ -25,13 +25,13 @@ it('bounds the hosts and the notes', () => {
 });
 
 it('reports the setting that allows a host, including those that are allowed already', () => {
-  expect(renderRefusal('b.test', ['a.test'])).toBe(
+  expect(renderRefusal('b.test', { hosts: ['a.test'] })).toBe(
     'baton: the network policy refused b.test. To allow it, write in the agent\'s settings: network = ["a.test", "b.test"]',
   );
-  expect(
-    renderRefusal(
-      'b.test',
-      Array.from({ length: 9 }, (_, n) => `h${n}`),
-    ),
-  ).toContain('network = […, "b.test"]');
+  expect(renderRefusal('b.test', { hosts: Array.from({ length: 9 }, (_, n) => `h${n}`) })).toContain(
+    'network = […, "b.test"]',
+  );
+  expect(renderRefusal('b.test', { name: 'dev', hosts: ['a.test'] })).toContain(
+    'network = { policy = "dev", hosts = ["b.test"] }',
+  );
 });

@@ -1,4 +1,5 @@
 import type { HostCount } from '../../../protocol/sandbox.ts';
+import type { OutboundRules } from './find-route.ts';
 import { renderTarget, type Target } from './host-rules.ts';
 
 const MAX_HOSTS = 200;
@@ -40,10 +41,13 @@ export class HostCounts {
 }
 
 /** Renders a refusal with the exact setting, so that the operator can copy it. */
-export function renderRefusal(host: string, hosts: readonly string[]): string {
+export function renderRefusal(host: string, { name, hosts: rules }: Pick<OutboundRules, 'name' | 'hosts'>): string {
+  const refusal = `baton: the network policy refused ${host}. To allow it, write in the agent's settings:`;
+  if (name !== undefined) return `${refusal} network = { policy = "${name}", hosts = [${JSON.stringify(host)}] }`;
+  const hosts = rules === 'all' ? [] : rules;
   const listed = hosts.length > MAX_LISTED ? ['…'] : hosts.map((each) => JSON.stringify(each));
   const setting = `network = [${[...listed, JSON.stringify(host)].join(', ')}]`;
-  return `baton: the network policy refused ${host}. To allow it, write in the agent's settings: ${setting}`;
+  return `${refusal} ${setting}`;
 }
 
 /**

@@ -28,7 +28,7 @@ export function createProxy(rules: OutboundRules, counts: HostCounts): Server {
     if (target === undefined) return { status: 400, reason: 'this is not an address of a host with its port' };
     if (isListed(rules.hosts, target)) return undefined;
     if (isThisMachine(target)) return refuse(target, renderLocalRefusal(target, rules.forbiddenPorts));
-    return refuse(target, renderRefusal(renderTarget(target), rules.hosts === 'all' ? [] : rules.hosts));
+    return refuse(target, renderRefusal(renderTarget(target), rules));
   };
   const refuse = (target: Target, note: string): Refusal => {
     counts.refuse(renderTarget(target), note);
