@@ -37,7 +37,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set(['$schema', 'store']);
  * The network of rules that name none. A project keeps the one that it began with, so that an upgrade does not change
  * its network.
  */
-export type DefaultNetwork = 'full' | 'dev';
+type DefaultNetwork = 'full' | 'dev';
 
 type Hashing = Pick<Ledger, 'sha256' | 'secrets'> & { readonly network: DefaultNetwork };
 
