@@ -186,6 +186,12 @@ export const COMMANDS: readonly ListedCommand[] = [
   ...listCommands(async () => import('./store/init.ts'), {
     storeInitCommand: ['store init', 'Prepare a PostgreSQL database: its schema, and the role of the daemons'],
   }),
+  ...listCommands(async () => import('./store/login.ts'), {
+    storeLoginCommand: ['store login', 'Create the database login of one host, as the owner'],
+  }),
+  ...listCommands(async () => import('./store/repair.ts'), {
+    storeRepairCommand: ['store repair', 'Move rows that nobody has signed out of the ledger, as the owner'],
+  }),
   ...listCommands(async () => import('./store/status.ts'), {
     storeStatusCommand: ['store status', "Show the place and the size of the project's ledger"],
   }),

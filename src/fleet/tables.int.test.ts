@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type PostgresServer, startPostgres } from '../../test/postgres/server.ts';
+import { createLogin } from '../ledger/postgres/create-login.ts';
 import { initStore } from '../ledger/postgres/init-store.ts';
 import type { BeatAnswer, HostBeat, KnownClaim } from '../protocol/fleet.ts';
 import { type FleetDatabase, makeFleetDatabase } from './database.ts';
@@ -11,12 +12,14 @@ import { makeBeat } from './beat.cases.ts';
 let server: PostgresServer;
 let database: FleetDatabase;
 let owner: Client;
+let ownerUrl: string;
 let fleet: FleetTables;
 let projects = 0;
 
 beforeAll(async () => {
   server = await startPostgres();
-  const url = await server.createDatabase();
+  ownerUrl = await server.createDatabase();
+  const url = ownerUrl;
   const made = await initStore(url, { role: 'baton_daemon' });
   if (!made.ok) throw new Error(made.problem.message);
   database = makeFleetDatabase({ url: made.url, patienceMs: 15_000 });
@@ -173,6 +176,21 @@ describe('hosts', () => {
     await fleet.dropJoinRequest('new');
     expect(await fleet.joinRequests()).toEqual([]);
   });
+});
+
+it('answers the login of one host in its project, and in no other', async () => {
+  const made = await createLogin(ownerUrl, { project: `p${projects}`, host: 'b' });
+  if (!made.ok) throw new Error(made.problem.message);
+  const own = makeFleetDatabase({ url: made.url, patienceMs: 15_000 });
+  const opening = { host: 'b', replica: undefined, admitted: () => ['a', 'b'] };
+  const opened = await own.openProject(`p${projects}`, opening);
+  if (!opened.ok) throw new Error(opened.problem.message);
+  await beat('a');
+  const answer = await opened.fleet.beat(makeBeat('b'));
+  expect(answer.hosts.map(({ host }) => host)).toEqual(['a', 'b']);
+  await opened.store.close();
+  for (const other of ['p1', 'p-new']) expect(await own.openProject(other, opening)).toMatchObject({ ok: false });
+  await own.close();
 });
 
 function beat(host: string, more: Partial<HostBeat> = {}): Promise<BeatAnswer> {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GENESIS } from './format/chain.ts';
 import { LEDGER_LIMITS } from './format/limits.ts';
+import { leafHash } from './format/merkle.ts';
 import type { Commit, Head, Store, StoredEntry, Tile } from './store.ts';
 import { nodeSha256 } from './writer/keys.ts';
 
@@ -225,7 +226,7 @@ export function describeDurableStore(name: string, makePlace: () => Promise<Stor
       const writer = await place.open();
       const commit = commitAfter(GENESIS, 300);
       await writer.append({ ...commit, tiles: [{ level: 8, index: 0, hash: hashOf('8/0') }] });
-      await writer.putBlob(hashOf('blob'), encode('content'));
+      await writer.putBlob(hashOf('content'), encode('content'));
       await writer.saveSnapshot('tasks', { size: 1, hash: hashOf('1'), bytes: encode('state') });
       await writer.close();
       const reader = await place.open();
@@ -233,7 +234,7 @@ export function describeDurableStore(name: string, makePlace: () => Promise<Stor
       expect(plain(await all(reader.entries({ from: 1 })))).toEqual(plain(storedOf(commit)));
       expect((await reader.tiles(8, { from: 0 })).map(hex)).toEqual([hexOf('8/0')]);
       expect(await reader.findCheckpoint()).toEqual(commit.checkpoint);
-      expect(hex((await reader.findBlob(hashOf('blob'))) ?? new Uint8Array())).toBe(hex(encode('content')));
+      expect(hex((await reader.findBlob(hashOf('content'))) ?? new Uint8Array())).toBe(hex(encode('content')));
       expect((await reader.findSnapshot('tasks'))?.size).toBe(1);
       expect(await reader.inspect()).toEqual([]);
       await reader.close();
@@ -242,9 +243,14 @@ export function describeDurableStore(name: string, makePlace: () => Promise<Stor
   });
 }
 
-/** A commit that a store accepts. Stores check heads, not meaning, so these entries are meaningless. */
+/** A commit that a store accepts. Stores check numbers, links and hashes; the rest of these entries has no meaning. */
 export function commitAfter(after: Head, count: number, text = 'entry'): Commit {
-  const entries = Array.from({ length: count }, (_, i) => makeEntry(after.size + 1 + i, text));
+  let prev = after.hash;
+  const entries = Array.from({ length: count }, (_, i) => {
+    const entry = makeEntry(after.size + 1 + i, prev, text);
+    prev = entry.hash;
+    return entry;
+  });
   const [first, ...rest] = entries;
   if (!first) throw new Error('a commit has at least one entry');
   const size = after.size + count;
@@ -278,9 +284,10 @@ export async function waitUntil(condition: () => boolean, timeoutMs = 10_000): P
   }
 }
 
-function makeEntry(seq: number, text: string): StoredEntry {
-  const bytes = encode(`${text} ${seq} é\u0000`);
-  return { seq, hash: nodeSha256(bytes), bytes };
+function makeEntry(seq: number, prev: Uint8Array, text: string): StoredEntry {
+  const envelope = { prev: hex(prev), project: 'p', seq, type: 'Test', v: 1 };
+  const bytes = encode(JSON.stringify({ data: `${text} ${seq} é\u0000`, ...envelope }));
+  return { seq, hash: leafHash(nodeSha256, bytes), bytes };
 }
 
 /** Bytes as hex, because some stores return Buffers and others plain arrays. */

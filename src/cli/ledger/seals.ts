@@ -61,7 +61,7 @@ function reportSeal(seal: ResultOf<'merkle_finalize'>, given: ParsedArguments, i
   return EXIT.ok;
 }
 
-function operatorName({ env }: Io): string {
+export function operatorName({ env }: Io): string {
   const name = (env.USER ?? env.LOGNAME ?? '').replaceAll(/[^A-Za-z0-9._@-]+/g, '-');
   return name === '' ? 'unknown' : name.slice(0, 64);
 }

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type PostgresServer, startPostgres } from '../../../test/postgres/server.ts';
 import { type Ran, runCli } from '../../../test/run-cli.ts';
@@ -103,6 +104,35 @@ describe('baton store', () => {
     expect(listed()).toEqual({ [id]: repository });
     expect(await rootOf()).toBe(root);
     await record(...tasks(1));
+  });
+
+  it('repair moves a row that nobody has signed into quarantine, in two steps, and on record', async () => {
+    await record(...tasks(3));
+    expect(await baton('store', 'move', '--to', url)).toMatchObject({ code: 0 });
+    expect(await baton('store', 'repair', url)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('nothing to repair'),
+    });
+    const owner = new Client({ connectionString: url });
+    await owner.connect();
+    await owner.query(`INSERT INTO baton.entry VALUES (1, 5, sha256('x'), NULL, NULL, 'junk')`);
+    const shown = await baton('store', 'repair', url);
+    expect(shown).toMatchObject({ code: 4, out: expect.stringContaining('The first 4 entries are good') });
+    const command = /To repair: baton store repair (.*)/.exec(shown.out)?.[1]?.split(' ') ?? [];
+    expect(await baton('store', 'repair', url, '4', 'f'.repeat(16))).toMatchObject({ code: 1 });
+    expect(await baton('store', 'repair', ...command)).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^1 rows are in quarantine/),
+    });
+    const kept = await owner.query(`SELECT seq::int, convert_from(bytes, 'UTF8') AS bytes FROM baton.quarantine`);
+    expect(kept.rows).toEqual([{ seq: 5, bytes: 'junk' }]);
+    const last = await owner.query(`SELECT convert_from(bytes, 'UTF8') AS bytes FROM baton.entry WHERE seq = 5`);
+    expect(JSON.parse(last.rows[0].bytes)).toMatchObject({ type: 'StoreRepaired', data: { size: 4, rows: 1 } });
+    await owner.end();
+    expect(await baton('store', 'repair', url)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('All 5 entries'),
+    });
   });
 
   it('move refuses while a daemon runs, without a ledger, and to another ledger', async () => {

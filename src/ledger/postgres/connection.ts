@@ -16,7 +16,6 @@ export interface ConnectionOptions extends SessionOptions {
 export interface PostgresConnection {
   /** Sends the statement, and sends it again after a connection loss. The statement must be idempotent. */
   query(statement: Statement, values?: readonly Parameter[]): Promise<readonly Row[]>;
-  insert(statement: Statement, values: readonly Parameter[]): Promise<number>;
   /** The same connection for one project: statements wait until the project's chain is open on this server. */
   gated(gate: GenerationGate): PostgresConnection;
   close(): Promise<void>;
@@ -101,7 +100,6 @@ export function makeConnection(options: ConnectionOptions): PostgresConnection {
 
   const through = (gate?: GenerationGate): PostgresConnection => ({
     query: async (statement, values = []) => (await send(statement, values, gate)).rows,
-    insert: async (statement, values) => (await send(statement, values, gate)).count,
     gated: through,
     async close() {
       closing.abort();

@@ -4,6 +4,7 @@ import { headOf, makeCommit } from '../../../test/postgres/make-commit.ts';
 import { requireStore } from '../../../test/postgres/open-store.ts';
 import { type PostgresServer, startPostgres } from '../../../test/postgres/server.ts';
 import { GENESIS } from '../format/chain.ts';
+import { nodeSha256 } from '../writer/keys.ts';
 import { initStore } from './init-store.ts';
 import { openPostgresStore } from './postgres-store.ts';
 
@@ -40,13 +41,20 @@ describe('a store with a role for daemons', () => {
     const store = await requireStore({ url: daemonUrl, project: 'demo' });
     const commit = makeCommit('demo', GENESIS, { n: 1 });
     expect(await store.append(commit)).toMatchObject({ ok: true });
-    await store.putBlob(Buffer.alloc(32, 1), Buffer.from('blob'));
+    await store.putBlob(nodeSha256(Buffer.from('blob')), Buffer.from('blob'));
     expect(await store.append(makeCommit('demo', headOf(commit), { n: 2 }, { n: 3 }))).toMatchObject({ ok: true });
     expect(await store.inspect()).toEqual([]);
     await store.close();
   });
 
   it.each([
+    `INSERT INTO baton.entry VALUES (1, 4, sha256('x'), NULL, NULL, 'x')`,
+    `INSERT INTO baton.blob VALUES (1, sha256('x'), 'x')`,
+    `INSERT INTO baton.tile VALUES (1, 8, 0, sha256('x'))`,
+    `INSERT INTO baton.project (name) VALUES ('x')`,
+    `SELECT baton.quarantine_after(1, 0, '')`,
+    `UPDATE baton.login SET disabled_at = NULL`,
+    `INSERT INTO baton.shared_role VALUES ('baton_daemon')`,
     'UPDATE baton.entry SET note = NULL',
     'DELETE FROM baton.blob',
     'TRUNCATE baton.tile',

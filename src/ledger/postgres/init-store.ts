@@ -23,22 +23,33 @@ export async function initStore(
   ownerUrl: string,
   { role }: { readonly role: string },
 ): Promise<InitializedStore | Failure> {
-  const checked = checkStoreUrl(ownerUrl);
-  if (!checked.ok) return { ok: false, problem: checked.problems[0] };
   if (!ROLE.test(role))
     return refuse(`${JSON.stringify(role)} is not a valid name of a role`, 'Use a-z, 0-9 and _, for example: baton');
+  return asOwner(ownerUrl, 'baton store init', async (client) => {
+    await migratePostgres(client);
+    const isRoleNew = await giveRole(client, role);
+    return { ok: true, url: urlFor(ownerUrl, role), isRoleNew, nextSteps: nextSteps(ownerUrl, role, isRoleNew) };
+  });
+}
+
+/** Runs statements as the owner of the schema. Nothing else in Baton needs these rights. */
+export async function asOwner<T>(
+  ownerUrl: string,
+  name: string,
+  use: (client: Client) => Promise<T>,
+): Promise<T | Failure> {
+  const checked = checkStoreUrl(ownerUrl);
+  if (!checked.ok) return { ok: false, problem: checked.problems[0] };
   const client = new Client({
     connectionString: ownerUrl,
     connectionTimeoutMillis: CONNECT_MS,
-    application_name: 'baton store init',
+    application_name: name,
   });
   client.on('error', () => undefined);
   try {
     await client.connect();
     await applySettings(client, { durable: true, url: ownerUrl });
-    await migratePostgres(client);
-    const isRoleNew = await giveRole(client, role);
-    return { ok: true, url: urlFor(ownerUrl, role), isRoleNew, nextSteps: nextSteps(ownerUrl, role, isRoleNew) };
+    return await use(client);
   } catch (error) {
     const problem = isConnectionLoss(error) ? serverUnavailable(error) : translateServerError(error);
     if (problem instanceof PostgresProblem) return { ok: false, problem: problem.problem };
@@ -61,7 +72,8 @@ async function giveRole(client: Client, role: string): Promise<boolean> {
     const { rows } = await client.query<{ canOwn: boolean }>(KNOWN_ROLE, [role]);
     if (rows[0]?.canOwn === true) throw ownsSchema(role);
     if (rows[0] === undefined) await createRole(client, role);
-    await client.query(RIGHTS.replaceAll(':role', role));
+    await grantRights(client, role);
+    await client.query('INSERT INTO baton.shared_role (role) VALUES ($1) ON CONFLICT DO NOTHING', [role]);
     await client.query('COMMIT');
     return rows[0] === undefined;
   } catch (error) {
@@ -70,9 +82,9 @@ async function giveRole(client: Client, role: string): Promise<boolean> {
   }
 }
 
-async function createRole(client: Client, role: string): Promise<void> {
+export async function createRole(client: Client, role: string): Promise<void> {
   try {
-    await client.query(`CREATE ROLE ${role} LOGIN`);
+    await client.query(`CREATE ROLE ${client.escapeIdentifier(role)} LOGIN`);
   } catch (error) {
     if (!(error instanceof DatabaseError) || error.code !== INSUFFICIENT_PRIVILEGE) throw error;
     const hint = `As a role with CREATEROLE, run: CREATE ROLE ${role} LOGIN. Then run baton store init again.`;
@@ -89,10 +101,16 @@ const RIGHTS = `
   REVOKE ALL ON ALL TABLES IN SCHEMA baton FROM :role;
   GRANT USAGE ON SCHEMA baton TO :role;
   GRANT SELECT ON baton.migration, baton.snapshot TO :role;
-  GRANT SELECT, INSERT ON baton.project, baton.entry, baton.tile, baton.blob TO :role;
+  GRANT SELECT ON baton.project, baton.entry, baton.tile, baton.blob, baton.quarantine TO :role;
   GRANT SELECT, INSERT, UPDATE, DELETE ON baton.host, baton.caretaker, baton.lease, baton.join_request,
     baton.generation, baton.replica_report TO :role;
-  GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA baton TO :role`;
+  GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA baton TO :role;
+  REVOKE EXECUTE ON FUNCTION baton.quarantine_after(integer, bigint, bytea) FROM :role`;
+
+/** For a role of daemons: it reads its projects, and adds to their ledgers only through the functions of the owner. */
+export async function grantRights(client: Client, role: string): Promise<void> {
+  await client.query(RIGHTS.replaceAll(':role', client.escapeIdentifier(role)));
+}
 
 function ownsSchema(role: string): PostgresProblem {
   const message = `the role ${role} owns the schema baton or is a superuser, so it could change what was recorded`;
@@ -105,7 +123,7 @@ function refuse(message: string, hint: string): Failure {
   return { ok: false, problem: ledgerProblem('store/role', message, hint) };
 }
 
-function urlFor(ownerUrl: string, role: string): string {
+export function urlFor(ownerUrl: string, role: string): string {
   const url = new URL(ownerUrl);
   url.username = role;
   return url.href;

@@ -6,6 +6,7 @@ import { requireStore } from '../../../test/postgres/open-store.ts';
 import { startPostgres, type PostgresServer } from '../../../test/postgres/server.ts';
 import { GENESIS } from '../format/chain.ts';
 import type { Head, Store, StoredEntry } from '../store.ts';
+import { nodeSha256 } from '../writer/keys.ts';
 import type { PostgresStoreOptions } from './postgres-store.ts';
 
 /** Every message that sends a commit contains the name of this prepared statement. */
@@ -70,7 +71,7 @@ describe('a connection that is lost around a commit', () => {
     for (const fault of ['cut before', 'cut after'] as const) {
       const head = await store.head();
       // Opens the writing session before the fault is planned.
-      await store.putBlob(Buffer.alloc(32), Buffer.from('blob'));
+      await store.putBlob(nodeSha256(Buffer.from('blob')), Buffer.from('blob'));
       const happened = proxy.fault(fault, APPEND);
       const goOn = proxy.pause();
       const answer = store.append(makeCommit('demo', head, { fault }));

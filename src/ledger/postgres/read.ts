@@ -153,8 +153,7 @@ const CHECKPOINT = sql('checkpoint')`
 
 const NEXT_BLOB = sql('next_blob')`
   SELECT hash, bytes FROM baton.blob WHERE project = $1 AND hash > $2 ORDER BY hash LIMIT 1`;
-const PUT_BLOB = sql('put_blob')`
-  INSERT INTO baton.blob (project, hash, bytes) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`;
+const PUT_BLOB = sql('put_blob')`SELECT baton.put_blob($1, $2, $3)`;
 const FIND_BLOB = sql('find_blob')`SELECT bytes FROM baton.blob WHERE project = $1 AND hash = $2`;
 
 const SAVE_SNAPSHOT = sql('save_snapshot')`

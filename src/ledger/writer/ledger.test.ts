@@ -7,7 +7,7 @@ import type { Entry } from '../format/entry.ts';
 import { ledgerProblem } from '../format/limits.ts';
 import { MemoryStore } from '../memory-store.ts';
 import { all } from '../store.cases.ts';
-import type { Appended, Commit, Head, NewerEntries } from '../store.ts';
+import type { Appended, Commit, Head, NewerEntries, StoredEntry } from '../store.ts';
 import { createKeyAddedDraft } from '../verify/keyring.ts';
 import { verifyLedger } from '../verify/verify-ledger.ts';
 import { nodeVerifier } from './keys.ts';
@@ -337,6 +337,33 @@ function missing(): never {
 }
 
 /** A store that counts calls, fails and forgets on demand. */
+describe('a ledger that has stopped', () => {
+  it('looks again, and goes on after the store was repaired', async () => {
+    const store = new JunkStore();
+    const ledger = await openTestLedger({ store });
+    await record(ledger, [testDraft(1)]);
+    store.junk = [{ seq: 3, hash: new Uint8Array(32), bytes: new TextEncoder().encode('junk') }];
+    expect(await ledger.catchUp()).toMatchObject({ code: 'ledger/wrong-hash' });
+    expect(await ledger.append([testDraft(2)])).toMatchObject({ ok: false, problem: { code: 'ledger/wrong-hash' } });
+    expect(await ledger.probe()).toMatchObject({ writable: false });
+    expect(await ledger.append([testDraft(2)])).toMatchObject({ ok: false, problem: { code: 'ledger/wrong-hash' } });
+    store.junk = [];
+    expect(await ledger.probe()).toMatchObject({ writable: true });
+    await record(ledger, [testDraft(2)]);
+    expect(ledger.head.size).toBe(3);
+  });
+});
+
+/** Has a row after its last entry, as if somebody had written it into the database. */
+class JunkStore extends MemoryStore {
+  junk: readonly StoredEntry[] = [];
+
+  override async newer(head: Head): Promise<NewerEntries | undefined> {
+    const news = await super.newer(head);
+    return news && { ...news, entries: [...news.entries, ...this.junk] };
+  }
+}
+
 class CountingStore extends MemoryStore {
   readonly sizes: number[] = [];
   fail: 'before' | 'after' | undefined;

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { healthAfter, type StoreHealth, WRITABLE } from '../../protocol/resource-faults.ts';
+import type { StoreHealth } from '../../protocol/resource-faults.ts';
 import type { Problem } from '../../protocol/shape/problem.ts';
 import { originOf, parseCheckpoint } from '../format/checkpoint.ts';
 import type { Signer, Verifier } from '../format/crypto.ts';
@@ -29,6 +29,7 @@ import {
   removeOutdated,
   unexpectedFailure,
 } from './commit-group.ts';
+import { LedgerStop } from './ledger-stop.ts';
 import { OutsideCheckpoint, type OutsideCopy } from './ledger-files.ts';
 import { followLedger, keyNotTrusted } from './recognize.ts';
 
@@ -62,8 +63,7 @@ export class Ledger {
   #position: WalkPosition;
   #draining: Promise<void> | undefined;
   #inDoubt = false;
-  #stopped: Problem | undefined;
-  #stoppedHealth: StoreHealth = WRITABLE;
+  readonly #stopped = new LedgerStop();
   #closing: Promise<void> | undefined;
   readonly #outside: OutsideCheckpoint;
   readonly #replica: ReplicaWriter | undefined;
@@ -97,9 +97,9 @@ export class Ledger {
     return this.#position.head;
   }
 
-  /** Whether entries can be recorded, as far as known without a write. A stopped ledger never records again. */
+  /** Whether entries can be recorded, as far as known without a write. */
   get health(): StoreHealth {
-    return this.#stoppedHealth.writable ? this.store.health() : this.#stoppedHealth;
+    return this.#stopped.health.writable ? this.store.health() : this.#stopped.health;
   }
 
   /** Why the replica of this machine is behind; undefined if it is not, or there is none. */
@@ -108,7 +108,9 @@ export class Ledger {
   }
 
   async probe(freshMs = 0): Promise<StoreHealth> {
-    if (this.#stoppedHealth.writable && this.#closing === undefined) await this.store.probe(freshMs);
+    if (this.#closing !== undefined) return this.health;
+    if (this.#stopped.problem === undefined) await this.store.probe(freshMs);
+    else if (this.#stopped.isRepairable) await this.#stopped.lookAgain(async () => this.catchUp(), this.#options.clock);
     return this.health;
   }
 
@@ -127,7 +129,8 @@ export class Ledger {
   }
 
   #refusal({ length }: readonly Draft[]): AppendResult | undefined {
-    if (this.#stopped || this.#closing) return { ok: false, problem: this.#stopped ?? ledgerClosed() };
+    const { problem } = this.#stopped;
+    if (problem || this.#closing) return { ok: false, problem: problem ?? ledgerClosed() };
     if (length === 0) return { ok: true, entries: [] };
     const isTooMuch =
       length > LEDGER_LIMITS.draftsPerAppend ||
@@ -196,13 +199,14 @@ export class Ledger {
   async #answerFollowers(): Promise<void> {
     const followers = this.#followers.splice(0);
     const problem =
-      this.#stopped ?? (await this.#catchUp().catch((error: unknown) => this.#stop(unexpectedFailure(error)).problem));
+      this.#stopped.problem ??
+      (await this.#catchUp().catch((error: unknown) => this.#stop(unexpectedFailure(error)).problem));
     for (const answer of followers) answer(problem);
   }
 
   /** Moves callers that decided on another ledger from the group to `outdated`. */
   async #record(group: PendingAppend[], outdated: PendingAppend[]): Promise<BuiltCommit | AppendRefusal> {
-    if (this.#stopped) return { ok: false, problem: this.#stopped };
+    if (this.#stopped.problem) return { ok: false, problem: this.#stopped.problem };
     if (this.#inDoubt) {
       const before = this.head.size;
       const problem = await this.#catchUp();
@@ -243,7 +247,8 @@ export class Ledger {
     this.#inDoubt = true;
     const still = await this.#catchUp();
     const { head } = built.position;
-    return !still && (await hasHead(this.store, head)) ? built : { ok: false, problem: this.#stopped ?? problem };
+    const isRecorded = !still && (await hasHead(this.store, head));
+    return isRecorded ? built : { ok: false, problem: this.#stopped.problem ?? problem };
   }
 
   async #catchUp(): Promise<Problem | undefined> {
@@ -253,15 +258,16 @@ export class Ledger {
         await this.#options.beforeForeign?.(commits.entries, this);
         this.#adopt(commits, keyring);
       });
-      if (end === 'head-missing') return this.#stop((await findLoss(this.store)) ?? headMissing(this.head)).problem;
-      if (end) return this.#stop(end.problem).problem;
+      if (end === 'head-missing')
+        return this.#stop((await findLoss(this.store)) ?? headMissing(this.head), true).problem;
+      if (end) return this.#stop(end.problem, true).problem;
     } catch (error) {
       // The store is unavailable, so the outcome is unknown: the next call tries again.
       this.#inDoubt = true;
       return appendUnavailable(error).problem;
     }
     this.#inDoubt = false;
-    return this.#stopped;
+    return this.#stopped.problem;
   }
 
   /** Adopts verified entries of other writers, or of this ledger's own commit whose answer was lost. */
@@ -278,10 +284,7 @@ export class Ledger {
     if (entries.some(({ type }) => changesKeys(type))) this.#stopIfRevoked();
   }
 
-  /**
-   * Stops if this machine's key was revoked: other machines refuse its signatures, and so would this one after a
-   * restart.
-   */
+  /** Other machines refuse the signatures of a revoked key, and so would this one after a restart. */
   #stopIfRevoked(): void {
     const { project, signer } = this.#options;
     const own = { name: originOf(project), publicKey: signer.publicKey };
@@ -289,10 +292,8 @@ export class Ledger {
   }
 
   /** Stops all writing, because the stored ledger is not the one that was opened. */
-  #stop(problem: Problem): Failure {
-    this.#stopped ??= problem;
-    this.#stoppedHealth = healthAfter(this.#stoppedHealth, this.#stopped, this.#options.clock().toISOString());
-    return { ok: false, problem: this.#stopped };
+  #stop(problem: Problem, isRepairable = false): Failure {
+    return this.#stopped.begin(problem, this.#options.clock(), isRepairable);
   }
 }
 

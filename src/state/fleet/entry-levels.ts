@@ -22,6 +22,7 @@ export const ENTRY_LEVELS: EntryLevels = {
   VerdictUnproven: 3,
   VerdictConfirmed: 3,
   RunAcknowledged: 3,
+  StoreRepaired: 4,
   TaskCounted: NUMBERED_LEVEL,
   TaskProposed: 4,
   ProposalsSettled: 4,

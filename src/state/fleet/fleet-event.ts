@@ -33,6 +33,11 @@ export const FLEET_EVENTS = {
    */
   WorkPushed: { task_id: text, epoch: whole, host: text, sha: text, wip: nullable(text) },
   WorkPushFailed: { task_id: text, epoch: whole, host: text, sha: nullable(text), reason: text },
+  /**
+   * The owner of the database moved `rows` rows after this entry into `baton.quarantine`. No trusted key had signed
+   * them.
+   */
+  StoreRepaired: { size: whole, hash: text, rows: whole, by: text },
   /** An operator accepted this chain although another one had been seen, which differs from `differs_at` on. */
   StoreAccepted: { size: whole, hash: text, differs_at: whole, by: text },
 } as const;

@@ -450,8 +450,23 @@ const CASES: readonly Case[] = [
   ['store.bad-key', store({ key: TROUBLE }), 'it does not work | Make it work.'],
   [
     'store.database-answers',
-    database({ ok: true, latencyMs: 3, entries: 12, offsetMs: 0 }),
+    database({ ok: true, latencyMs: 3, entries: 12, offsetMs: 0, rights: 'own' }),
     'postgres://db/baton answers in 3 ms, 12 entries',
+  ],
+  [
+    'store.database-own-login',
+    database({ ok: true, latencyMs: 3, entries: 12, offsetMs: 0, rights: 'own' }),
+    'this host has a login of its own',
+  ],
+  [
+    'store.database-shared-role',
+    database({ ok: true, latencyMs: 3, entries: 12, offsetMs: 0, rights: 'shared' }),
+    'the hosts share one role: the database does not separate projects, and a removed host can log in until the password is changed | For each host: baton store login URL HOST',
+  ],
+  [
+    'store.database-owner',
+    database({ ok: true, latencyMs: 3, entries: 12, offsetMs: 0, rights: 'owner' }),
+    'the daemon logs in as the owner of the tables: the database does not check what it appends | Give it a role of its own: baton store init URL',
   ],
   ['store.database-away', database({ ok: false, ...TROUBLE }), 'postgres://db/baton: it does not work | Make it work.'],
   ['chain.verified', chain({}), 'all 12 entries are verified'],

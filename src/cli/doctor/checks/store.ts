@@ -1,4 +1,4 @@
-import { defineCheck, type Diagnosis, ok, problem } from '../finding.ts';
+import { defineCheck, type Diagnosis, ok, problem, warning } from '../finding.ts';
 import type { FoundProblem, LedgerFacts } from './ledger-facts.ts';
 
 export interface StoreFacts {
@@ -18,6 +18,8 @@ export interface DatabaseFacts {
         readonly entries: number;
         /** This machine's clock minus the database's. */
         readonly offsetMs: number;
+        /** Whose role the daemon of this host uses. */
+        readonly rights: 'owner' | 'own' | 'shared';
       }
     | ({ readonly ok: false } & FoundProblem);
 }
@@ -30,14 +32,14 @@ export const storeCheck = defineCheck('store', 'The ledger of the project: opens
   damaged: problem('SQLite finds the file damaged, or its schema was changed'),
   'bad-key': problem('The signing key cannot be used, so no daemon opens the ledger'),
   'database-answers': ok('The PostgreSQL database answers'),
+  'database-own-login': ok('The database gives this host a login of its own, for this project'),
+  'database-shared-role': warning('The hosts share one role of the database, so it cannot tell them apart'),
+  'database-owner': warning('The daemon uses the role that owns the tables, so the database refuses it nothing'),
   'database-away': problem('The PostgreSQL database does not answer, or refuses'),
 });
 
 export function diagnoseStore({ ledger, database }: StoreFacts): readonly Diagnosis[] {
-  return [
-    ...(ledger === null ? [] : diagnoseLedger(ledger)),
-    ...(database === null ? [] : [describeDatabase(database)]),
-  ];
+  return [...(ledger === null ? [] : diagnoseLedger(ledger)), ...(database === null ? [] : describeDatabase(database))];
 }
 
 function diagnoseLedger({ path, bytes, isWritable, key, isNew, problem: trouble, inside }: LedgerFacts): Diagnosis[] {
@@ -63,10 +65,21 @@ function diagnoseLedger({ path, bytes, isWritable, key, isNew, problem: trouble,
   return [storeCheck.found('opens', { detail })];
 }
 
-function describeDatabase({ url, answer }: DatabaseFacts): Diagnosis {
-  if (!answer.ok) return storeCheck.found('database-away', { detail: `${url}: ${answer.message}`, fix: answer.hint });
+function describeDatabase({ url, answer }: DatabaseFacts): Diagnosis[] {
+  if (!answer.ok) return [storeCheck.found('database-away', { detail: `${url}: ${answer.message}`, fix: answer.hint })];
   const detail = `${url} answers in ${answer.latencyMs} ms, ${answer.entries} entries`;
-  return storeCheck.found('database-answers', { detail });
+  return [storeCheck.found('database-answers', { detail }), describeRights(answer.rights)];
+}
+
+function describeRights(rights: 'owner' | 'own' | 'shared'): Diagnosis {
+  if (rights === 'own') return storeCheck.found('database-own-login', { detail: 'this host has a login of its own' });
+  if (rights === 'owner') {
+    const detail = 'the daemon logs in as the owner of the tables: the database does not check what it appends';
+    return storeCheck.found('database-owner', { detail, fix: 'Give it a role of its own: baton store init URL' });
+  }
+  const detail =
+    'the hosts share one role: the database does not separate projects, and a removed host can log in until the password is changed';
+  return storeCheck.found('database-shared-role', { detail, fix: 'For each host: baton store login URL HOST' });
 }
 
 /** Renders units of a thousand, as is usual for disks. */

@@ -19,7 +19,7 @@ it('reads the clock and the size of a chain', async () => {
   await store.close();
   const { url: shown, answer } = await readDatabase(url, 'demo');
   expect(shown).not.toContain('@');
-  expect(answer).toMatchObject({ ok: true, entries: 2 });
+  expect(answer).toMatchObject({ ok: true, entries: 2, rights: 'owner' });
   expect(answer.ok && Math.abs(answer.offsetMs)).toBeLessThan(1000);
   expect((await readDatabase(url, 'unknown')).answer).toMatchObject({ ok: true, entries: 0 });
 });

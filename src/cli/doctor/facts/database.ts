@@ -18,14 +18,28 @@ export async function readDatabase(url: string, project: string, patienceMs = PA
     const [clock] = await connection.query(CLOCK);
     const tripMs = Date.now() - sentMs;
     const [head] = await connection.query(SIZE, [project]);
+    const [rights] = await connection.query(RIGHTS);
     const offsetMs = Math.round(sentMs + tripMs / 2 - Number(clock?.['now_ms'] ?? 0));
-    return { url: shown, answer: { ok: true, latencyMs: tripMs, entries: Number(head?.['size'] ?? 0), offsetMs } };
+    return {
+      url: shown,
+      answer: {
+        ok: true,
+        latencyMs: tripMs,
+        entries: Number(head?.['size'] ?? 0),
+        offsetMs,
+        rights: rightsOf(rights?.['rights']),
+      },
+    };
   } catch (error) {
     return { url: shown, answer: { ok: false, ...describe(error) } };
   } finally {
     await connection.close();
     await database.close();
   }
+}
+
+function rightsOf(rights: unknown): 'owner' | 'own' | 'shared' {
+  return rights === 'owner' || rights === 'own' ? rights : 'shared';
 }
 
 function describe(error: unknown): { readonly message: string; readonly hint: string } {
@@ -46,5 +60,7 @@ const CLOCK = sql('doctor_clock')`SELECT floor(extract(epoch FROM clock_timestam
 const SIZE = sql('doctor_size')`
   SELECT coalesce(max(e.seq), 0)::text AS size
   FROM baton.project p LEFT JOIN baton.entry e ON e.project = p.id WHERE p.name = $1`;
+
+const RIGHTS = sql('doctor_rights')`SELECT baton.my_rights() AS rights`;
 
 const PATIENCE_MS = 4000;
