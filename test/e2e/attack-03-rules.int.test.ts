@@ -22,8 +22,8 @@ const EDIT = `
   const main = git('worktree', 'list', '--porcelain').split('\\n')[0].slice('worktree '.length);
   const edit = (file, change) => writeFileSync(main + '/' + file, change(readFileSync(main + '/' + file, 'utf8')));`;
 
-describe('an agent that loosens the checks of its own running workflow', () => {
-  inLongLane(() => {
+inLongLane(() => {
+  describe('an agent that loosens the checks of its own running workflow', () => {
     it('is checked by the rules that the workflow was started with', { timeout: 90_000 }, async () => {
       // In a sandbox it would not see the main checkout.
       scene = new WorkflowScene((toml) => `sandbox = "none"\n${toml}\n[limits]\nreview_rounds = 1\n`);
@@ -169,12 +169,14 @@ describe('configuration that no person has adopted', { timeout: 90_000 }, () => 
     expect(existsSync(join(world.repository, 'ran-outside'))).toBe(false);
   });
 
-  it('a plain repository starts without a question, with an entry', async () => {
+  it('a plain repository starts without a question, with an entry; its own programs need one without a sandbox', async () => {
     world.write('ci.required = []\n[agents.helper]\nrun = "true"\n');
     commitAll(world.repository);
     await world.start();
-    expect(await refusal('run_start', { name: 'helper', kind: 'agent' })).toBe('started');
-    expect((await world.types()).filter((type) => type === 'RunbookAdopted')).toHaveLength(1);
+    const expected = bubblewrap.works ? 'started' : 'rules-loosened';
+    expect(await refusal('run_start', { name: 'helper', kind: 'agent' })).toBe(expected);
+    const adopted = (await world.types()).filter((type) => type === 'RunbookAdopted');
+    expect(adopted).toHaveLength(bubblewrap.works ? 1 : 0);
   });
 });
 

@@ -6,10 +6,15 @@ import { isPostgres } from '../../../test/stores/chosen.ts';
 import { hashOf, initRecordPath } from '../../api/init-record.ts';
 import { findRepository, projectId } from '../../git/repository.ts';
 import { examineRunbook } from '../../runbook/check/check-runbook.ts';
+import { probeBubblewrap } from '../../sandbox/probe.ts';
 import { openBareProject } from '../project/project.cases.ts';
 import { until } from '../running.cases.ts';
 import { RunScene } from '../runs.cases.ts';
 import { configureWorkers } from './workers.ts';
+
+/** Without a sandbox, a person agrees to every check with a command: `compare-rules.test.ts`. */
+const bubblewrap = await probeBubblewrap();
+const unless = bubblewrap.works ? '' : ` (NOT RUN: ${bubblewrap.reason})`;
 
 const STRICT = '[ci]\nrequired = [{ name = "test", run = "npm test" }, { name = "lint", run = "lint" }]\n';
 const LAX = '[ci]\nrequired = [{ name = "test", run = "true" }, { name = "lint", run = "lint" }]\n';
@@ -45,7 +50,7 @@ const rules = async (): Promise<Rules> => world.ask<Rules>('runbook_rules');
 const addTask = async (task_id: string) => world.ask('task_create', { task_id, title: 'do it' });
 const adoptions = async () => (await world.entries()).filter(({ type }) => type === 'RunbookAdopted');
 
-describe('the first runbook of a project', () => {
+describe.skipIf(unless !== '')(`the first runbook of a project${unless}`, () => {
   it('is the working file if nothing is committed; before the first task nothing is adopted', async () => {
     world.write(STRICT);
     await world.start();
@@ -117,7 +122,7 @@ describe('the first runbook of a project', () => {
   });
 });
 
-describe('without an adoption, while a claim is alive', () => {
+describe.skipIf(unless !== '')(`without an adoption, while a claim is alive${unless}`, () => {
   const claim = async (task_id: string) => world.call('task_claim', { task_id, as: 'bob' });
   const CI_DECIDES = { ok: false, error: { code: 'not-workable' } };
   let token: string;
@@ -187,7 +192,7 @@ describe('without an adoption, while a claim is alive', () => {
   });
 });
 
-describe('the working file', () => {
+describe.skipIf(unless !== '')(`the working file${unless}`, () => {
   beforeEach(async () => {
     commit({ 'baton.toml': STRICT });
     await world.start();
@@ -227,7 +232,7 @@ describe('the working file', () => {
   });
 });
 
-describe('a commit on the main branch', () => {
+describe.skipIf(unless !== '')(`a commit on the main branch${unless}`, () => {
   // A runbook that loosens the rules needs a person; see `test/attacks/03-rules.int.test.ts`.
   it('is adopted automatically if it tightens', async () => {
     commit({ 'baton.toml': STRICT });
@@ -239,7 +244,7 @@ describe('a commit on the main branch', () => {
   });
 });
 
-describe('a workflow that is started right after an edit and a commit', () => {
+describe.skipIf(unless !== '')(`a workflow that is started right after an edit and a commit${unless}`, () => {
   const edited = (run: string): string =>
     `ci.required = []\n[agents.issue-manager]\nrun = "${run}"\n[notify]\ndesktop = false\n`;
   const seenAt = (): string => {
