@@ -10,6 +10,7 @@ import { FOLDER_HANDLERS } from './folder-operations.ts';
 import { INTERNAL_ERROR } from './http/refusals.ts';
 import {
   addAge,
+  callerOf,
   canKeep,
   EARLIER_CALLS_WAIT,
   type IncomingCall,
@@ -49,9 +50,11 @@ import { runWaitHandler } from './operations/reads/run-wait.ts';
 import { waitHandler } from './operations/reads/task-wait.ts';
 import { WORKFLOW_HANDLERS } from './operations/workflow.ts';
 import { WORKTREE_HANDLERS, worktreeHandler } from './operations/worktrees.ts';
+import type { SessionLimits } from './session-limits.ts';
 
 export interface DispatchOptions extends Outbox, Pick<FolderCall, 'projects' | 'door'> {
   readonly log: Log;
+  readonly sessionLimits: SessionLimits;
   /** Delivers the kept calls of the caller's session. Returns whether none is left. */
   readonly drain: (caller: CallerIdentity) => Promise<boolean>;
 }
@@ -61,6 +64,8 @@ export async function dispatchCall(call: IncomingCall, options: DispatchOptions)
   const operation = OPERATIONS.get(call.operation);
   if (operation === undefined) return { ok: false, error: unknownOperationError(call.operation) };
   const { caller } = call.identity;
+  const excess = await options.sessionLimits.check(call, operation);
+  if (excess !== undefined) return { ok: false, error: excess };
   const isOfPage = caller.kind === 'operator' && caller.via !== undefined;
   if (isOfPage && OPERATIONS_WITH_TOKEN.has(call.operation)) return NOT_FOR_PAGES;
   try {
@@ -127,18 +132,6 @@ const CLAIM_UNACKNOWLEDGED: ApiError = {
 
 /** Callers whose calls can start a session. All others are sessions or act for one. */
 const MAY_START_SESSION: ReadonlySet<Caller['kind']> = new Set(['operator', 'worker']);
-
-/** A kept call is judged by the claim that was live when it was kept. */
-function callerOf({ identity: { caller }, keptAt }: IncomingCall, now: Date): Caller {
-  if (caller.kind !== 'session' || keptAt === undefined) return caller;
-  // The outbox uses this host's clock. In a fleet, entries have the database's time.
-  const offsetMs = now.getTime() - Date.now();
-  const isOff = Math.abs(offsetMs) > CLOCK_MS;
-  return { ...caller, keptAt: isOff ? new Date(Date.parse(keptAt) + offsetMs).toISOString() : keptAt };
-}
-
-/** Two readings of one clock differ by less than this. */
-const CLOCK_MS = 50;
 
 export async function findProject(
   { identity, projectPath }: Pick<IncomingCall, 'identity' | 'projectPath'>,

@@ -1,6 +1,7 @@
 import type { Answer, ApiError } from '../api/answer.ts';
 import { isKeepable, keepCall, keptAnswer, notKeptAnswer } from '../api/outbox.ts';
 import { awaySinceOf } from '../protocol/resource-faults.ts';
+import type { Caller } from '../state/caller.ts';
 import type { Project } from './project/project.ts';
 import type { CallerIdentity } from './tokens.ts';
 
@@ -70,3 +71,15 @@ export const EARLIER_CALLS_WAIT: ApiError = {
   message: 'earlier messages of this project wait for its store',
   hint: 'The messages are kept. Send the call again in a moment.',
 };
+
+/** A kept call is judged by the claim that was live when it was kept. */
+export function callerOf({ identity: { caller }, keptAt }: IncomingCall, now: Date): Caller {
+  if (caller.kind !== 'session' || keptAt === undefined) return caller;
+  // The outbox uses this host's clock. In a fleet, entries have the database's time.
+  const offsetMs = now.getTime() - Date.now();
+  const isOff = Math.abs(offsetMs) > CLOCK_MS;
+  return { ...caller, keptAt: isOff ? new Date(Date.parse(keptAt) + offsetMs).toISOString() : keptAt };
+}
+
+/** Two readings of one clock differ by less than this. */
+const CLOCK_MS = 50;

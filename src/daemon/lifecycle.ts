@@ -36,6 +36,7 @@ import { lockStateFolder, readOwnership } from './state-lock.ts';
 import { loadReporter } from './telemetry/load-reporter.ts';
 import { Telemetry } from './telemetry/telemetry.ts';
 import { AccessTokens, type CallerIdentity } from './tokens.ts';
+import { SessionLimits } from './session-limits.ts';
 
 export interface DaemonOptions {
   readonly stateDir?: string;
@@ -131,6 +132,7 @@ async function openDaemon(
     door,
     outbox: files.outbox,
     log,
+    sessionLimits: new SessionLimits(),
     drain: async (caller: CallerIdentity) => delivery.drainFor(caller),
     onKept: () => delivery.retryLater(),
   };

@@ -19,6 +19,21 @@ export const SERVER_LIMITS = {
   requestsPerConnection: 128,
   /** Open calls on one channel. */
   callsPerChannel: 1024,
+  /** Requests of one session at once, and per second: those that only read. */
+  sessionReads: 100,
+  sessionReadsPerSecond: 20,
+  /** Messages of one session at once, and per second: everything that is recorded. */
+  sessionWrites: 40,
+  sessionWritesPerSecond: 2,
+  /** Bytes of these messages at once, and per second. */
+  sessionBytes: 8 * 1024 * 1024,
+  sessionBytesPerSecond: 16 * 1024,
+  /** Signals with which a session ends or stays alive, at once and per second. */
+  sessionEndings: 100,
+  sessionEndingsPerSecond: 5,
+  /** How long a session that sends too much waits for each refusal, and how many of its calls wait at once. */
+  sessionPauseMs: 250,
+  sessionPauses: 16,
   /** Characters of an idempotency key. */
   idempotencyKeyLength: 128,
   /** MCP sessions over HTTP. A new one replaces the one that was silent for longest. */

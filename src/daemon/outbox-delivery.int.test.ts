@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { keepCall, listKept } from '../api/outbox.ts';
+import { SessionLimits } from './session-limits.ts';
 import { OutboxDelivery } from './outbox-delivery.ts';
 import { sessionOf } from '../state/runs/find-run.ts';
 import type { Caller } from '../state/caller.ts';
@@ -42,6 +43,7 @@ function scene({ isOpen = true } = {}) {
     door,
     outbox,
     log,
+    sessionLimits: new SessionLimits(),
     tokens,
     drain: async (caller) => delivery.drainFor(caller),
   });

@@ -15,6 +15,7 @@ import { cancelPending, type EngineContext, setTimer } from './context.ts';
 import { holdTask } from './decisions/hold-task.ts';
 import { askPeople } from './decisions/notify.ts';
 import { steeringOptions } from './decisions/steer-task.ts';
+import { quoteTitle } from '../state/packet/author-of.ts';
 
 /** Asks a person, unless a person blocked the task, a decision about it is open, or a retry is scheduled. */
 export function onBlocked(world: EngineContext, task: Task, recorded: RecordedEvent & EventOf<'PhaseMoved'>): Event[] {
@@ -29,7 +30,7 @@ export function onBlocked(world: EngineContext, task: Task, recorded: RecordedEv
   return askPeople(world, {
     source: isMerge ? 'merge' : 'error',
     title: `Task needs attention: ${task.id} is blocked`,
-    context: `${task.title}\n${error === null ? data.reason : describeError(task, error)}${describeWaivers(task, broken)}`,
+    context: `${quoteTitle(task)}\n${error === null ? data.reason : describeError(task, error)}${describeWaivers(task, broken)}`,
     options: [
       { label: `Retry from ${task.blocked?.from ?? data.from}`, action: 'retry' },
       { label: 'Leave the task blocked', action: 'dismiss' },
@@ -128,7 +129,7 @@ export function onStall(world: EngineContext, task: Task | undefined, phase: Tas
   return askPeople(world, {
     source: 'review',
     title: `Task needs attention: ${task.id} has stalled`,
-    context: `${task.title}\nIt has been ${phase} for longer than its stall limit; ${who}.`,
+    context: `${quoteTitle(task)}\nIt has been ${phase} for longer than its stall limit; ${who}.`,
     options: [{ label: OPTION_LABELS.dismiss, action: 'dismiss' }],
     task_id: task.id,
   });

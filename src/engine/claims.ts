@@ -8,6 +8,7 @@ import { endAgent, outcomeOfClaim } from './end-agent.ts';
 import { escalate } from './decisions/escalate.ts';
 import { holdTask } from './decisions/hold-task.ts';
 import { askPeople } from './decisions/notify.ts';
+import { quoteTitle } from '../state/packet/author-of.ts';
 
 export function onSignal(world: EngineContext, data: EventOf<'AgentSignalled'>['data']): Event[] {
   const agent = world.state.agents.get(data.agent_id);
@@ -89,7 +90,7 @@ export function onUnclosed(world: EngineContext, task: Task, { reason }: EventOf
   if (task.phase !== 'COMPLETED' || task.nextRole === null || task.claim !== null) return [];
   const { error } = task.flow;
   const why = error === null ? (reason ?? 'no reason was given') : describeError(task, error);
-  const context = `${task.title}\n${task.id} is merged, but could not be closed: ${why}`;
+  const context = `${quoteTitle(task)}\n${task.id} is merged, but could not be closed: ${why}`;
   const options = [
     { label: 'Retry', action: 'retry' },
     { label: 'Do not close the task', action: 'cancel' },

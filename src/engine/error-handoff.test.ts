@@ -73,7 +73,7 @@ describe.each(WAYS)('an error handoff, then an exit signal: %s', (_, failure) =>
     const { source, context, options } = play.decision();
     expect(source).toBe('error');
     expect(context.split('\n')).toEqual([
-      'Add a thing',
+      '"Add a thing", written by operator:ann',
       'implementer-agent reported a recoverable error 4 times in a row.',
       'error:',
       '  type: NetworkError',
@@ -93,7 +93,7 @@ describe.each(WAYS)('an error handoff, then an exit signal: %s', (_, failure) =>
     const play = fail(implementing(), 'implementer', { ...failure, recoverable: false });
     expect(play.owed('TimerSet')).toEqual([]);
     expect(play.decision().context).toMatch(
-      /^Add a thing\nimplementer-agent reported an error\.\n(?:.|\n)*NetworkError(?:.|\n)*no answer(?:.|\n)*port 443 is closed(?:.|\n)*wait/,
+      /^"Add a thing", written by operator:ann\nimplementer-agent reported an error\.\n(?:.|\n)*NetworkError(?:.|\n)*no answer(?:.|\n)*port 443 is closed(?:.|\n)*wait/,
     );
     expect(play.task.blocked?.reason).toMatch(/^NetworkError: no answer; suggested action: wait/);
   });

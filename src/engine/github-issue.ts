@@ -4,6 +4,7 @@ import type { Task } from '../state/tasks/task.ts';
 import { githubIssueUrl, requestIssueClosing } from '../state/workflow/github-issue.ts';
 import type { EngineContext } from './context.ts';
 import { askPeople } from './decisions/notify.ts';
+import { quoteTitle } from '../state/packet/author-of.ts';
 
 /**
  * On the end of a workflow: closes the issue that it was imported from. If a person left the task unclosed, the issue
@@ -28,7 +29,7 @@ export function onGithubIssueClosed(
   return askPeople(world, {
     source: 'error',
     title: `Task needs attention: ${task.id} is done, and its issue #${number} could not be closed`,
-    context: `${task.title}\n${githubIssueUrl(task.githubIssue)}\n${reason ?? 'no reason was given'}`,
+    context: `${quoteTitle(task)}\n${githubIssueUrl(task.githubIssue)}\n${reason ?? 'no reason was given'}`,
     options: [
       { label: 'Retry', action: 'retry' },
       { label: 'Leave the issue as it is', action: 'dismiss' },

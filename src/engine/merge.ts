@@ -16,6 +16,7 @@ import type { EngineContext } from './context.ts';
 import { applyHoldDecision, holdTask } from './decisions/hold-task.ts';
 import { askPeople } from './decisions/notify.ts';
 import { describeReason } from './resume.ts';
+import { quoteTitle } from '../state/packet/author-of.ts';
 
 /** On `MergeHeld`: a branch that changes how work is checked is merged only after a person approved it. */
 export function openProtectedDecision(world: EngineContext, task: Task): Event[] {
@@ -26,7 +27,7 @@ export function openProtectedDecision(world: EngineContext, task: Task): Event[]
   const more = paths.length > MOST_SHOWN ? [`  and ${paths.length - MOST_SHOWN} more`] : [];
   const reasons = new Set(paths.map((path) => findCodeFiles(path)?.reason ?? IN_USE));
   const context = [
-    task.title,
+    quoteTitle(task),
     'The branch changes files that run code on other machines or decide how work is checked:',
     ...shown.map((path) => `  ${path}`),
     ...more,
@@ -102,7 +103,7 @@ export function onMerged(world: EngineContext, task: Task, data: EventOf<'MergeF
   return askPeople(world, {
     source: 'merge',
     title: `The main branch needs attention: ${task.id} was merged onto a commit that was not checked`,
-    context: `${task.title}\nMerged as ${merge_sha ?? ''}. ${reason}`,
+    context: `${quoteTitle(task)}\nMerged as ${merge_sha ?? ''}. ${reason}`,
     options: [{ label: OPTION_LABELS.dismiss, action: 'dismiss' }],
     task_id: task.id,
   });

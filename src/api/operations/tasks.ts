@@ -62,6 +62,10 @@ const waitView = object({ task_id: text, status: choice(SHOWN_STATUSES), blocked
 export const taskDetails = object({
   ...taskView.fields,
   description: { ...nullable(text), about: 'The full description, in the words of its author.' },
+  author: {
+    ...text,
+    about: 'Who wrote the title and the description: `operator:ann`, or `a session of W-3, ada (implementer)`.',
+  },
   waits_for: { ...list(waitView), about: 'The tasks of `after` that are not done.' },
   decision_ids: { ...list(text), about: 'The open decisions about it.' },
   endings: {

@@ -35,6 +35,7 @@ describe('a task', () => {
   it('shows only a few facts if no session has worked on it', () => {
     expect(linesOf({ claimable: true })).toEqual([
       'D2 (number 2)  second',
+      '  author     operator:ann',
       '  status     todo',
       '  phase      IMPLEMENTATION',
       '  claimable  yes',
@@ -144,7 +145,7 @@ const workflow = taskOverview({
 
 describe('a workflow', () => {
   it('shows the issue, stages with times, findings, checks and decisions', () => {
-    expect(renderTaskView(workflow, PLAIN).slice(4)).toEqual([
+    expect(renderTaskView(workflow, PLAIN).slice(5)).toEqual([
       '  mode       semi',
       '  now        waiting for a person since 2026-01-01T00:00:00.000Z',
       '  rounds     1',

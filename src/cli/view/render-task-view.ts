@@ -32,6 +32,7 @@ type Fact = readonly [name: string, value: string];
 function taskFacts(view: TaskOverview): Fact[] {
   const { claim } = view;
   return [
+    ['author', toText(view.author)],
     ['status', view.status],
     ['phase', `${view.phase}${view.next_role ? `, next: ${toText(view.next_role)}` : ''}`],
     ['claimable', view.claimable ? 'yes' : 'no'],

@@ -18,6 +18,7 @@ export function taskOverview(more: Partial<TaskOverview> = {}): TaskOverview {
     id: 'D2',
     n: 2,
     title: 'second',
+    author: 'operator:ann',
     status: 'todo',
     phase: 'IMPLEMENTATION',
     claimable: false,

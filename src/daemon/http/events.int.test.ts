@@ -130,9 +130,11 @@ async function start(): Promise<void> {
   daemon = await scene.runDaemon();
 }
 
-async function createTasks(count: number, title = 'x'): Promise<void> {
+async function createTasks(count: number, description = 'x'): Promise<void> {
   const ids = Array.from({ length: count }, () => `T${(made += 1)}`);
-  const answers = await Promise.all(ids.map(async (id) => client.call('task_create', { task_id: id, title })));
+  const answers = await Promise.all(
+    ids.map(async (id) => client.call('task_create', { task_id: id, title: 'x', description })),
+  );
   expect(answers.find(({ ok }) => !ok)).toBeUndefined();
 }
 

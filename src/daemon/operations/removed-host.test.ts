@@ -87,6 +87,7 @@ const DOORS = {
     const body = JSON.stringify({
       action: 'completed',
       workflow_run: { name: 'build', head_sha: SHA, conclusion: 'success' },
+      repository: { html_url: 'https://github.com/owner/name' },
     });
     const { port } = server.address() as AddressInfo; // oxlint-disable-line typescript/no-unsafe-type-assertion
     const answer = await fetch(`http://127.0.0.1:${port}`, {

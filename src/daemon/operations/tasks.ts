@@ -11,6 +11,7 @@ import { decide } from '../../state/decide.ts';
 import { isHere } from '../../state/fleet/owner.ts';
 import { refusal } from '../../state/outcome.ts';
 import { mayReadDecisions } from '../../state/read-access.ts';
+import { authorOfTask } from '../../state/packet/author-of.ts';
 import { rulesInForce } from '../../state/rules.ts';
 import type { State } from '../../state/state.ts';
 import { refuseUnknownTask } from '../../state/tasks/create-task.ts';
@@ -258,7 +259,8 @@ function taskView(project: Project, state: State, task: Task, clocks: ViewClocks
 function taskDetails(project: Project, state: State, task: Task, clocks: ViewClocks): TaskDetails {
   const { endings, latestRecord: latest_record, flow, description } = task;
   const view = { description, ...taskView(project, state, task, clocks), ...waitsView(state, task) };
-  return { ...view, endings, latest_record, authors: flow.authors, self_approval: flow.selfApproval };
+  const author = authorOfTask(task);
+  return { ...view, author, endings, latest_record, authors: flow.authors, self_approval: flow.selfApproval };
 }
 
 function waitsView({ tasks, decisions }: State, { id, after }: Task): Pick<TaskDetails, 'waits_for' | 'decision_ids'> {

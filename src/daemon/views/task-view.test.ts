@@ -28,7 +28,7 @@ function detailsOf(task: Task): TaskDetails {
   const unknown = { claimable: false, claim: null, waits_for: [], decision_ids: [], latest_record: null };
   const kept = { protected_paths: [], authors: [], self_approval: null, blocked_because: task.blocked?.reason ?? null };
   const shown = { id, n, title, status: taskStatus(task), phase, next_role, after, priority, progress, notes, endings };
-  return { ...shown, ...unknown, ...kept, github_issue: null, description: task.description };
+  return { ...shown, ...unknown, ...kept, github_issue: null, author: 'operator:ann', description: task.description };
 }
 
 const issueXml = renderHandoff({

@@ -63,17 +63,23 @@ describe('task.md', () => {
     ]);
   });
 
-  it('has a title of one line with visible characters only', () => {
+  it('has no words of an author in its heading', () => {
     const task = { ...emptyTask, title: 'Add\n\n## Notes\u202e\u{e0041} it' };
     const text = renderTaskFile({ ...facts, packet: packetOf(task) });
-    expect(text.split('\n', 1)[0]).toMatch(/: Add ## Notes\[2 invisible characters: U\+202E …\] it$/);
+    expect(text.split('\n', 1)[0]).toBe('# Task ');
+    // The goal is in a fence, as its author wrote it.
+    expect(text).toMatch(
+      /## Goal\n\nWritten by operator:ann:\n\n```text\nAdd\n\n## Notes\[2 invisible characters: U\+202E …\] it\n```/,
+    );
     expect(text).not.toMatch(/[\u202e\u{e0041}]/u);
   });
 
   it("has the author's whole description, as data", () => {
     const description = `${'x'.repeat(16_000)}\n# Ignore this`;
     const text = renderTaskFile({ ...facts, packet: packetOf({ ...emptyTask, description }) });
-    expect(text).toContain(`## What is to be done, as its author wrote it\n\n\`\`\`markdown\n${description}\n\`\`\`\n`);
+    expect(text).toContain(
+      `## What is to be done, as operator:ann wrote it\n\n\`\`\`markdown\n${description}\n\`\`\`\n`,
+    );
     expect(renderTaskFile(facts)).not.toContain('as its author wrote it');
   });
 

@@ -52,7 +52,7 @@ export function renderTaskFile(facts: TaskFacts): string {
     prompt === null ? '' : section(`The task, from ${renderPath(prompt.path)}`, renderFence(prompt.text, 'markdown')),
     task.description === null
       ? ''
-      : section('What is to be done, as its author wrote it', renderFence(task.description, 'markdown')),
+      : section(`What is to be done, as ${packet.author} wrote it`, renderFence(task.description, 'markdown')),
     describeIssue(task),
     handoff === null ? '' : section(`The handoff to you, from ${handoff.from}`, renderFence(handoff.xml, 'xml')),
     describeChecks(facts),
@@ -75,7 +75,7 @@ function describePlace({ packet: { task }, role, branch, base, port, owes }: Tas
     ...(port === null ? [] : [`Your port: ${port}`]),
     `You owe: ${owes.join(', ') || 'nothing'}`,
   ];
-  return `# ${task.id}: ${toLine(task.title)}\n\n${list(lines)}`;
+  return `# Task ${task.id}\n\n${list(lines)}`;
 }
 
 /** Empty if the session's handoff already contains the issue. */

@@ -3,6 +3,7 @@ import { isNotice } from '../../state/runs/open-decisions.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import type { EngineContext } from '../context.ts';
 import { askPeople } from './notify.ts';
+import { quoteTitle } from '../../state/packet/author-of.ts';
 
 /**
  * On `ResultSubmitted`: passes the questions of a result on to people. A corrected result replaces the questions of the
@@ -31,7 +32,7 @@ export function askQuestions(
   const asked = askPeople(world, {
     source: 'prompt',
     title: `The result of a session asks: ${task.id}`,
-    context: [task.title, ...questions].join('\n'),
+    context: [quoteTitle(task), ...questions].join('\n'),
     options: [{ label: 'Answer with a note for the next session', action: 'dismiss' }],
     task_id: task.id,
   });

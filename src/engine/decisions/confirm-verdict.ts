@@ -11,6 +11,7 @@ import { diffCommand } from '../merge.ts';
 import { describeReason } from '../resume.ts';
 import { applyHoldDecision, holdTask } from './hold-task.ts';
 import { steeringOptions } from './steer-task.ts';
+import { quoteTitle } from '../../state/packet/author-of.ts';
 
 type Resolved = EventOf<'DecisionResolved'>['data'];
 
@@ -20,7 +21,7 @@ export function askAboutVerdict(world: EngineContext, task: Task): Event[] {
   if (verdict === undefined) return [];
   const what = verdict.held.to === 'READY_FOR_MERGE' ? 'approves it' : 'declares it ready';
   const context = [
-    task.title,
+    quoteTitle(task),
     `A session of ${verdict.holder} (${verdict.principal}) ${what}, but ${REASONS[verdict.because]}`,
     ...findingsOf(verdict.held.handoff),
     ...(mainAt !== null && head !== null ? [`See the change: ${diffCommand(mainAt, head)}`] : []),

@@ -6,6 +6,7 @@ import type { EngineContext } from '../context.ts';
 import { askPeople } from './notify.ts';
 import { describeReason } from '../resume.ts';
 import { assignTask, sendBack, steeringOptions } from './steer-task.ts';
+import { quoteTitle } from '../../state/packet/author-of.ts';
 
 interface Hold extends Pick<Question, 'source' | 'context' | 'options' | 'recommends'> {
   /** The stage at which the task is held, for example `ready for review`. */
@@ -56,7 +57,7 @@ export function holdAtCheckpoint(world: EngineContext, task: Task): Event[] {
     { label: 'Block the task', action: 'deny' },
     ...steeringOptions(task),
   ] as const;
-  const context = `${task.title}\n${task.id} is ${task.phase}; the next role is ${task.nextRole ?? 'not set'}.`;
+  const context = `${quoteTitle(task)}\n${task.id} is ${task.phase}; the next role is ${task.nextRole ?? 'not set'}.`;
   return holdTask(world, task, { source: 'review', stage: stage.name, context, options });
 }
 

@@ -15,6 +15,21 @@ export function authorOf(actor: string, { claim, lapsed, endings }: Task): strin
 }
 
 /**
+ * The author of a task's title and description, for people: `operator:ann`, or `a session of W-3, ada (implementer)`. A
+ * task that an agent made must never read like a person's.
+ */
+export function authorOfTask({ author: { actor, session, acceptedBy } }: Pick<Task, 'author'>): string {
+  if (session === null) return actor.startsWith('system:') ? `Baton (${actor.slice('system:'.length)})` : actor;
+  const accepted = acceptedBy === undefined ? '' : `, accepted by ${acceptedBy}`;
+  return `a session of ${session.taskId}, ${nameHolder(session)}${accepted}`;
+}
+
+/** The title of a task as data, on one line, with its author. */
+export function quoteTitle(task: Pick<Task, 'title' | 'author'>): string {
+  return `${JSON.stringify(excerptStart(showInvisible(oneLine(task.title)), 300))}, written by ${authorOfTask(task)}`;
+}
+
+/**
  * Names a holder. Callers choose this name, and outside of gates the role, so a name that could be mistaken for a
  * person's or Baton's is quoted.
  */

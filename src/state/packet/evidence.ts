@@ -32,7 +32,8 @@ export function findEvidence(
 ): DecisionEvidence | undefined {
   const task = source.tasks.get(taskId ?? '');
   if (task === undefined) return undefined;
-  const { goal, sections } = buildPacket(source, task);
+  const { goal: words, author, issue, sections } = buildPacket(source, task);
+  const goal = [`By ${author}:`, words, ...(issue === null ? [] : [`By ${issue.from}:`, issue.text])].join('\n\n');
   const itemsOf = (name: SectionName): readonly Statement[] =>
     sections.find((section) => section.name === name)?.items ?? [];
   const recordedAt = itemsOf('record')[0]?.seq ?? 0;

@@ -4,6 +4,7 @@ import type { Task } from '../tasks/task.ts';
 import { describeHandoff, describeRecord } from './describe-message.ts';
 import { type Lesson, lessonsFor } from './memory.ts';
 import { KEPT_CHARACTERS, SECTION_NAMES, SECTIONS, type SectionName, type Statement } from './statement.ts';
+import { authorOfTask } from './author-of.ts';
 
 /**
  * Everything that the next session or person on a task needs, newest first in each section. A pure function of the
@@ -11,8 +12,12 @@ import { KEPT_CHARACTERS, SECTION_NAMES, SECTIONS, type SectionName, type Statem
  */
 export interface Packet {
   readonly task: Task;
-  /** The task's title and requirements, in their authors' words. */
+  /** The author of the title and the description. */
+  readonly author: string;
+  /** The title and the description, in their author's words. */
   readonly goal: string;
+  /** The issue with its requirements, as its sender wrote it. */
+  readonly issue: { readonly from: string; readonly text: string } | null;
   /** Open decisions about the task. */
   readonly open: readonly Decision[];
   /** Unfinished tasks that this one waits for. */
@@ -53,7 +58,9 @@ export function buildPacket(source: PacketSource, task: Task, next: Packet['next
   }));
   return {
     task,
+    author: authorOfTask(task),
     goal: describeGoal(task),
+    issue: task.flow.issue === null ? null : { from: task.flow.issue.from, text: describeHandoff(task.flow.issue) },
     open: [...decisions.values()].filter(({ taskId, result }) => taskId === task.id && result === null),
     waitsFor: task.after.flatMap((id) => tasks.get(id) ?? []).filter(({ phase }) => phase !== 'COMPLETED'),
     sections: sections.filter(({ items }) => items.length > 0),
@@ -64,9 +71,8 @@ export function buildPacket(source: PacketSource, task: Task, next: Packet['next
   };
 }
 
-function describeGoal({ title, description, flow: { issue } }: Task): string {
-  const parts = [title, issue === null ? '' : describeHandoff(issue), description ?? ''];
-  return parts.filter((part) => part !== '').join('\n\n');
+function describeGoal({ title, description }: Task): string {
+  return description === null ? title : `${title}\n\n${description}`;
 }
 
 function recordsBefore({ statements }: PacketSource, { after }: Task): readonly Statement[] {

@@ -56,7 +56,7 @@ const FRAME_SHARE = 0.55;
 const HEADINGS_SHARE = 0.08;
 
 function describeTask({ task }: Packet): string {
-  const { id, title, phase, nextRole, progress, promptFile, githubIssue, flow } = task;
+  const { id, phase, nextRole, progress, promptFile, githubIssue, flow } = task;
   const facts = [
     `Phase: ${phase}`,
     nextRole === null ? '' : `Next role: ${cutLine(nextRole, 20)}`,
@@ -65,17 +65,20 @@ function describeTask({ task }: Packet): string {
     githubIssue === null ? '' : `GitHub issue: ${githubIssue.repository}#${githubIssue.number}`,
     promptFile === null ? '' : `Prompt file: ${renderPath(promptFile)}`,
   ];
-  return `# ${id}: ${cutLine(title, 60)}\n\n${facts.filter((fact) => fact !== '').join('\n')}`;
+  return `# Task ${id}\n\n${facts.filter((fact) => fact !== '').join('\n')}`;
 }
 
-function renderHead({ task, goal, open, waitsFor }: Packet, tokens: number, heading: string): string {
+function renderHead({ task, author, goal, issue, open, waitsFor }: Packet, tokens: number, heading: string): string {
   const blocked = task.blocked === null ? [] : [renderFence(cut(task.blocked.reason, tokens / 20))];
   const waits = waitsFor.slice(0, 3).map(renderOther);
   return [
     heading,
     ...blocked,
     ...(waits.length === 0 ? [] : [`Waits for:\n\n${renderFence(waits.join('\n'))}`]),
-    `## Goal\n\n${renderFence(cut(goal, tokens / 5))}`,
+    `## Goal\n\nWritten by ${cutLine(author, 60)}:\n\n${renderFence(cut(goal, issue === null ? tokens / 5 : tokens / 10))}`,
+    ...(issue === null
+      ? []
+      : [`The issue of ${renderPath(issue.from)}:\n\n${renderFence(cut(issue.text, tokens / 8))}`]),
     ...(open.length === 0 ? [] : [`## Open decisions\n\n${open.slice(0, 2).map(renderOpen).join('\n')}`]),
   ].join('\n\n');
 }

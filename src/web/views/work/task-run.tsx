@@ -65,6 +65,9 @@ function Overview({ task }: { readonly task: TaskOverview }) {
         <a href={hrefTo({ view: 'tasks', id: task.id })}>
           <Words text={task.id} most={80} />
         </a>
+        <span class="dim">
+          by <Words text={task.author} most={120} />
+        </span>
         <span class="dim">{mode === null ? 'task' : `workflow, ${mode}`}</span>
       </RunTitle>
       <Reason text={task.blocked_because} state={activity} />
