@@ -23,7 +23,7 @@ const LIST = `- [ ] T1: Set the linter up
 `;
 
 it("imported tasks become workflows together, or none does; each gets its author's text", async () => {
-  const manager = "grep -A3 'as its author wrote it' .baton/session/task.md > read.txt";
+  const manager = "grep -A3 'What is to be done, as' .baton/session/task.md > read.txt";
   scene.write(`ci.required = []\n[agents.issue-manager]\nrun = "${manager}"\n`);
   await scene.start();
   expect((await baton(['task', 'import', '-'], LIST)).code).toBe(0);

@@ -80,7 +80,7 @@ describe('task.md', () => {
     expect(text).toContain(
       `## What is to be done, as operator:ann wrote it\n\n\`\`\`markdown\n${description}\n\`\`\`\n`,
     );
-    expect(renderTaskFile(facts)).not.toContain('as its author wrote it');
+    expect(renderTaskFile(facts)).not.toContain('What is to be done, as');
   });
 
   it('has the issue for every role after the one that got it as its handoff', () => {
