@@ -43,9 +43,6 @@ const PROOFS: Readonly<Record<string, readonly (readonly [file: string, name: st
 
 /** The tests of attacks that need no scene of their own, or that are too slow for `npm test`. */
 const ELSEWHERE: Readonly<Record<number, string>> = {
-<<<<<<< HEAD
-=======
->>>>>>> 85d16256 (test(recorded): authors of tasks in briefs and in task show)
   // A reader outside of Baton is attacked, so no daemon takes part.
   19: 'test/outside/outside.int',
   20: 'test/outside/outside.int',
