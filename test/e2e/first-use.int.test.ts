@@ -74,7 +74,7 @@ describe('a new user', () => {
   });
 
   it("sees an agent's escapes as codes in a brief, too", () => {
-    baton('task', 'add', 'E', '--title', 'a\u001b[31mred');
+    baton('task', 'add', 'E', '--title', 'b\u001b[31mblue', '--description', 'a\u001b[31mred');
     const { out } = baton('task', 'brief', 'E');
     expect(out).not.toContain('\u001b');
     expect(out).toContain('a[U+001B][31mred');
