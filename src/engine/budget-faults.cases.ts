@@ -2,12 +2,13 @@ import type { Rules } from '../state/rules.ts';
 import { ACCOUNTS, type AccountKind } from '../state/runs/accounts.ts';
 import { isSpent, scopesOf, findHighestUse } from '../state/runs/budget.ts';
 import { NO_SPENDING, addSpending, type Spending } from '../state/runs/spent.ts';
+import { isHeldByBudget } from '../state/runs/standing.ts';
 import type { State } from '../state/state.ts';
 import { isAtWork } from './handlers.ts';
 
 /** Describes a budget fault that no state may have; undefined if there is none. */
 export function findInBudgets(state: State, rules: Rules, at: string): string | undefined {
-  return findUnequal(state) ?? findOverspent(state, rules, at) ?? findTwice(state);
+  return findUnequal(state) ?? findOverspent(state, rules, at) ?? findTwice(state) ?? findForgotten(state);
 }
 
 /** Checks that the sums are equal however they are computed. */
@@ -43,4 +44,13 @@ function findTwice({ decisions }: State): string | undefined {
   const keys = open.map(({ scope }) => `${scope?.kind} ${scope?.id}`);
   const twice = keys.find((key, i) => keys.indexOf(key) !== i);
   return twice && `two questions about the budget of ${twice}`;
+}
+
+/** Checks that an agent that waits for a budget can still get an answer. */
+function findForgotten(state: State): string | undefined {
+  const { agents, decisions } = state;
+  const left = [...agents.values()].find(
+    (agent) => isHeldByBudget(state, agent) && decisions.get(agent.parked ?? '')?.result !== null,
+  );
+  return left && `agent ${left.id} waits for a question about a budget that nobody can answer`;
 }

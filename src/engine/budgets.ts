@@ -20,6 +20,7 @@ import { findTimers } from '../state/runs/effect.ts';
 import type { Question } from '../state/runs/resolve-decision.ts';
 import { dayOf, nextDayMs, timeCategory } from '../state/runs/spent.ts';
 import type { State } from '../state/state.ts';
+import { isCancelled } from '../state/tasks/task.ts';
 import { addMs, cancelPending, type EngineContext, setTimer } from './context.ts';
 import { parkAgent } from './decisions/escalate.ts';
 import { isAtWork } from './handlers.ts';
@@ -186,11 +187,14 @@ function optionsFor({ kind }: BudgetScope, use: BudgetUse): Question['options'] 
   ];
 }
 
+/** A cancelled task has no open decisions, but the tasks that its sessions made may still draw on its budget. */
 function subjectOf({ state }: EngineContext, { kind, id }: BudgetScope) {
   const agent = kind === 'agent' ? state.agents.get(id) : undefined;
   const run = state.pipelines.get(kind === 'pipeline' ? id : (agent?.owner?.pipelineId ?? ''));
-  const task = kind === 'task' ? id : (agent?.task?.task_id ?? run?.task?.task_id ?? null);
-  return { agent_id: agent?.id ?? null, pipeline_id: run?.id ?? null, task_id: task };
+  const taskId = kind === 'task' ? id : (agent?.task?.task_id ?? run?.task?.task_id ?? null);
+  const task = state.tasks.get(taskId ?? '');
+  const task_id = task !== undefined && isCancelled(task) ? null : taskId;
+  return { agent_id: agent?.id ?? null, pipeline_id: run?.id ?? null, task_id };
 }
 
 /** Sets the timer that releases the waiting work on the next day. */

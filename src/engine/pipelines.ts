@@ -9,7 +9,7 @@ import { onStall, retryAfterDelay } from './blocked.ts';
 import { endTimeBudget, onBudgetTimer, timeBudgets } from './budgets.ts';
 import { stopStep } from './cancel.ts';
 import type { EngineContext } from './context.ts';
-import { onNewDay, withdrawBudget } from './decisions/answer.ts';
+import { withdrawBudget } from './decisions/answer.ts';
 import { endClaimOfRun, onLeaveTimer } from './end-agent.ts';
 import { afterGate, handlerPlan, isAtWork, runAction } from './handlers.ts';
 import { notifyEnd } from './decisions/notify.ts';
@@ -75,7 +75,7 @@ export function onTimer(world: EngineContext, { purpose }: EventOf<'TimerFired'>
     case 'budget':
       return onBudgetTimer(world, purpose.scope);
     case 'day':
-      return onNewDay(world, purpose.day);
+      return withdrawBudget(world, { kind: 'day', id: purpose.day }, 'a new day has begun');
     case 'step':
       return afterTimeout(world, purpose);
     case 'retry': {

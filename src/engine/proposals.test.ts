@@ -103,4 +103,38 @@ describe('tasks that a session created', () => {
     play.order(runs.resolve(play.decision().id, 1));
     expect(play.agent(id).parked).toBeNull();
   });
+
+  /** A person's task A, and its child B, whose agent waits for the used up budget of A. */
+  function spent(): { readonly play: Play; readonly id: string } {
+    const play = new Play({ budgets: { task: { tokens: 10 } } });
+    play.order(say.create('A')).order(say.claim('A', 's1')).say(say.create('B'), ofA);
+    play.order(runs.configure([worker]));
+    const { agent_id: id } = play.newest('AgentRequested');
+    play.say(runs.started(id)).say(runs.used(play.agent(id), 12), runs.supervisor(id));
+    return { play, id };
+  }
+
+  it('ask again about the budget when the task of the person is cancelled', () => {
+    const { play, id } = spent();
+    const first = play.decision().id;
+    play.order(say.operate('cancel', 'no longer', 'A'));
+    expect(play.state.decisions.get(first)?.result).toMatchObject({ kind: 'withdrawn' });
+    // The question must not belong to the cancelled task.
+    const again = play.decision();
+    expect(again).toMatchObject({ source: 'budget', title: 'Budget is used up: task A', taskId: null, result: null });
+    expect(play.agent(id).parked).toBe(again.id);
+    play.order(runs.resolve(again.id, 1));
+    expect(play.agent(id)).toMatchObject({ parked: null, outcome: null });
+    play.checkReplay();
+  });
+
+  it.each(['running', 'gone'] as const)('end with the budget of a cancelled task: %s', (process) => {
+    const { play, id } = spent();
+    if (process === 'gone') play.say(runs.exited(id));
+    play.order(say.operate('cancel', 'no longer', 'A'));
+    play.order(runs.resolve(play.decision().id, 3));
+    expect(play.agent(id)).toMatchObject({ outcome: 'cancelled' });
+    expect(play.state.tasks.get('B')?.phase).toBe('BLOCKED');
+    play.checkReplay();
+  });
 });

@@ -37,7 +37,7 @@ import {
   onUnclosedByError,
 } from './claims.ts';
 import type { EngineContext, EngineInputs } from './context.ts';
-import { onCompleted, onDecision } from './decisions/answer.ts';
+import { onCompleted, onDecision, onWithdrawn } from './decisions/answer.ts';
 import { askQuestions } from './decisions/ask-question.ts';
 import { fillCapacity } from './dispatch.ts';
 import { afterAgent, endAgent } from './end-agent.ts';
@@ -166,6 +166,7 @@ const RULES: { readonly [T in EventType]?: Rule<T> } = {
   DecisionExtended: onExtended,
   DecisionAnswerWithdrawn: onAnswerWithdrawn,
   DecisionResolved: onDecision,
+  DecisionWithdrawn: onWithdrawn,
   PhaseMoved: onMove,
   CheckQuestioned: ofTask(askAboutReport),
   CheckFinished: ofTask(withdrawReports),

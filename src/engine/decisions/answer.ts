@@ -213,17 +213,22 @@ function onBudgetDecision(
   return [...(scope === null ? [] : raiseBudget(world, scope)), ...resumeWaiting(world, waiting, message)];
 }
 
-/** On the `day` timer: agents that waited for the previous day's budget draw on the new day's. */
-export function onNewDay(world: EngineContext, day: string): Event[] {
-  return listOpenBudgetDecisions(world, { kind: 'day', id: day }).flatMap(({ id }) => [
-    event('DecisionWithdrawn', { decision_id: id, reason: 'a new day has begun' }),
-    ...resumeWaiting(world, agentsWaitingFor(world, id), null),
-  ]);
+/** When a run or a day is over, its budget is. */
+export function withdrawBudget(
+  world: EngineContext,
+  scope: BudgetScope,
+  reason = `the ${scope.kind} is over`,
+): Event[] {
+  return listOpenBudgetDecisions(world, scope).map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason }));
 }
 
-export function withdrawBudget(world: EngineContext, scope: BudgetScope): Event[] {
-  const reason = `the ${scope.kind} is over`;
-  return listOpenBudgetDecisions(world, scope).map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason }));
+/**
+ * Continues the agents that still wait for a withdrawn decision about a budget: those of another task if the task of the
+ * decision was cancelled, and all after the end of a day. Their budgets are checked again, which may ask again.
+ */
+export function onWithdrawn(world: EngineContext, { decision_id }: EventOf<'DecisionWithdrawn'>['data']): Event[] {
+  const isBudget = world.state.decisions.get(decision_id)?.source === 'budget';
+  return isBudget ? resumeWaiting(world, agentsWaitingFor(world, decision_id), null) : [];
 }
 
 /** Blocks an unclaimed task, so that workers do not claim it again and again while its budget is exhausted. */
