@@ -1,14 +1,16 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { NO_RUNBOOK, sortedWorkers } from '../daemon/rules/rulebook.ts';
 import type { WorkerPlan } from '../protocol/run-plan.ts';
 import { withLibrary } from '../runbook/library.ts';
 import type { Rules } from '../state/rules.ts';
 import * as runs from '../state/runs/say.cases.ts';
+import * as say from '../state/say.cases.ts';
 import { operator, system } from '../state/say.cases.ts';
 import { emptyState } from '../state/state.ts';
 import { type ReadyTasks, trackReadyTasks } from '../state/tasks/ready.ts';
 import { coders } from './fleet/fleet.cases.ts';
 import { apply } from './kernel.ts';
+import { Play } from './play.cases.ts';
 
 const BUILT_IN = sortedWorkers(withLibrary(NO_RUNBOOK));
 
@@ -60,5 +62,23 @@ describe('an import of many tasks', () => {
 
   it('fills all free places', () => {
     expect(project([coders()]).importTasks(400).claims).toBe(coders().concurrency);
+  });
+});
+
+describe('the tasks of one family', () => {
+  it('are held back by one look at their budget', () => {
+    const looks = (size: number): number => {
+      const play = new Play({ budgets: { task: { tokens: 10 } }, tasks: { number: size, depth: 1 } });
+      play.order(runs.configure([coders()])).order(say.create('A'));
+      const { agent_id: id } = play.newest('AgentRequested');
+      play.say(runs.started(id)).say(runs.used(play.agent(id), 12), runs.supervisor(id));
+      for (let i = 0; i < size; i += 1) play.say(say.create(`B${i}`), say.session(id, 'A'));
+      const { accounts } = play.state;
+      const get = vi.spyOn(accounts, 'get');
+      play.order(runs.configure([coders({ concurrency: 8 })]));
+      expect([play.count('AgentRequested'), play.count('DecisionOpened')]).toEqual([1, 1]);
+      return get.mock.calls.length / size;
+    };
+    expect(looks(40)).toBeLessThan(2 * looks(10));
   });
 });

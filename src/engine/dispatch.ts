@@ -6,7 +6,7 @@ import { hasLabels } from '../state/fleet/labels.ts';
 import { mayWorkHere } from '../state/fleet/task-work.ts';
 import { rulesInForce } from '../state/rules.ts';
 import type { BudgetScope } from '../state/runs/budget-scope.ts';
-import { budgetKey, findHighestUse, hasCapacity, isSpent } from '../state/runs/budget.ts';
+import { budgetKey, type BudgetUse, findHighestUse, hasCapacity, isSpent } from '../state/runs/budget.ts';
 import type { PipelineRun } from '../state/runs/pipeline-run.ts';
 import { dayOf } from '../state/runs/spent.ts';
 import { pipelineOfShell, type PipelineRunPlan } from '../state/runs/steer-pipeline.ts';
@@ -261,24 +261,22 @@ function budgetGate(world: EngineContext) {
   const { state, rules, at } = world;
   const day: BudgetScope = { kind: 'day', id: dayOf(at) };
   const dayUse = findHighestUse(state, day, rules, at);
-  const spentTasks = new Set<string>();
+  /** A use is the sum over a family of tasks, so it is computed once for all of them. */
+  const uses = new Map<string, BudgetUse | undefined>();
+  const useOf = (scope: BudgetScope): BudgetUse | undefined => {
+    if (!uses.has(scope.id)) uses.set(scope.id, findHighestUse(state, scope, rules, at));
+    return uses.get(scope.id);
+  };
   return {
     isDaySpent: isSpent(dayUse),
-    mayTake: (task: Task): boolean => {
-      const scope = taskScope(state, task.id);
-      if (!isSpent(findHighestUse(state, scope, rules, at))) return true;
-      spentTasks.add(scope.id);
-      return false;
-    },
+    mayTake: (task: Task): boolean => !isSpent(useOf(taskScope(state, task.id))),
     askForDay: (): Event[] => {
       const isClosed = state.budgets.get(budgetKey(day))?.isClosed === true;
       return isClosed || dayUse === undefined ? [] : openBudgetDecision(world, day, dayUse).asked;
     },
     askForTasks: (): Event[] =>
-      [...spentTasks].flatMap((id) => {
-        const scope: BudgetScope = { kind: 'task', id };
-        const use = findHighestUse(state, scope, rules, at);
-        return use === undefined ? [] : openBudgetDecision(world, scope, use).asked;
-      }),
+      [...uses].flatMap(([id, use]) =>
+        use === undefined || !isSpent(use) ? [] : openBudgetDecision(world, { kind: 'task', id }, use).asked,
+      ),
   };
 }

@@ -137,4 +137,28 @@ describe('tasks that a session created', () => {
     expect(play.state.tasks.get('B')?.phase).toBe('BLOCKED');
     play.checkReplay();
   });
+
+  it('keep their own budget if an earlier version recorded them', () => {
+    const made = new Play();
+    made.order(say.create('A')).order(say.claim('A', 's1')).say(say.create('B'), ofA);
+    const play = new Play({ tasks: { number: 1, depth: 1 }, budgets: { task: { tokens: 10 } } });
+    play.receive(
+      made.entries.map((entry) => {
+        if (entry.type !== 'TaskCreated') return entry;
+        const { made_by: _, ...data } = entry.data;
+        return { ...entry, data };
+      }),
+    );
+    expect(play.state.tasks.get('B')).toMatchObject({ author: { session: { taskId: 'A' } }, origin: null });
+    // The limits count from now on.
+    play.say(say.create('C'), ofA);
+    expect([play.state.tasks.has('C'), play.state.families.get('A')?.members]).toEqual([true, ['C']]);
+    play.order(say.release('A')).order(runs.configure([{ ...worker, concurrency: 3 }]));
+    const started = [...play.state.agents.values()];
+    const agentOf = (task: string) => started.find((agent) => agent.task?.task_id === task)?.id ?? '';
+    for (const { id } of started) play.say(runs.started(id));
+    play.say(runs.used(play.agent(agentOf('A')), 12), runs.supervisor(agentOf('A')));
+    const isParked = (task: string) => play.agent(agentOf(task)).parked !== null;
+    expect({ A: isParked('A'), B: isParked('B'), C: isParked('C') }).toEqual({ A: true, B: false, C: true });
+  });
 });

@@ -22,7 +22,10 @@ interface Makers {
   readonly sessions: ReadonlyMap<string, { readonly taskId: string }>;
 }
 
-/** Finds the author and the parent of a new task. Older entries name their session only as the actor. */
+/**
+ * Finds the author and the parent of a new task. Older entries name their session only as the actor: their tasks keep
+ * the budget that they had, each its own, and are in no family.
+ */
 export function findMaker(
   { tasks, sessions }: Makers,
   { data, actor }: EventOf<'TaskCreated'> & Pick<RecordedEvent, 'actor'>,
@@ -35,7 +38,7 @@ export function findMaker(
   const author = { actor: `session:${sessionId}`, session };
   return {
     author: accepted_by === undefined ? author : { ...author, acceptedBy: accepted_by },
-    origin: originBelow(parent),
+    origin: made_by === undefined ? null : originBelow(parent),
   };
 }
 
