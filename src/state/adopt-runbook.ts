@@ -23,14 +23,18 @@ export function runbookAdoptedEvent(state: State, { sha256, ...rest }: AdoptRunb
 export interface AskAdoption {
   readonly decisionId: string;
   readonly sha256: string;
+  /** The hash of the same rules in an earlier form, by which a person may have been asked before. */
+  readonly former: string;
   readonly commit: string;
   readonly differences: string;
 }
 
 /** Asks a person, once per content. A question about an older commit is withdrawn. */
 export function decideAskAdoption(state: State, command: AskAdoption): Outcome<null> {
-  const { decisionId, sha256, commit, differences } = command;
-  const about = [...state.decisions.values()].filter(({ adopts }) => adopts?.sha256 === sha256);
+  const { decisionId, sha256, former, commit, differences } = command;
+  const about = [...state.decisions.values()].filter(
+    ({ adopts }) => adopts?.sha256 === sha256 || adopts?.sha256 === former,
+  );
   // A person is asked again about content that was adopted and replaced, but not about content that was denied.
   const isSettled = about.some(
     ({ result }) => result === null || (result.kind === 'resolved' && result.action === 'deny'),

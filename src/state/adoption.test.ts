@@ -4,6 +4,7 @@ import type { RecordedEvent } from './event.ts';
 import { createStory } from './given.cases.ts';
 import { findAdoption, type Rules, rulesFor, rulesInForce } from './rules.ts';
 import { operator, system } from './say.cases.ts';
+import { resolve } from './runs/say.cases.ts';
 import { emptyState, type State } from './state.ts';
 import { adopt, askAdoption, startWorkflow } from './workflow/say.cases.ts';
 
@@ -71,6 +72,13 @@ describe('a runbook of the main branch that loosens', () => {
     expect(open(state)).toMatchObject([{ source: 'integrity', adopts: { sha256: LAX } }]);
     expect(findAdoption(state)?.sha256).toBe(STRICT);
     expect(open(state)[0]?.options.find(({ recommended }) => recommended)?.action).toBe('deny');
+  });
+
+  it('is not asked about again in a newer form of the same rules', () => {
+    const newer = askAdoption('4'.repeat(64), { former: LAX });
+    expect(open(play(adopt(STRICT), askAdoption(LAX), newer).state)).toMatchObject([{ adopts: { sha256: LAX } }]);
+    const denied = play(adopt(STRICT), askAdoption(LAX), resolve(`d-${LAX.slice(0, 4)}`, 1), newer).state;
+    expect(open(denied)).toEqual([]);
   });
 
   it('has its decision withdrawn by a newer one, or by another adoption', () => {

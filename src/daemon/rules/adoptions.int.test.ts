@@ -1,20 +1,18 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { parse } from 'smol-toml';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isPostgres } from '../../../test/stores/chosen.ts';
 import { hashOf, initRecordPath } from '../../api/init-record.ts';
 import { findRepository, projectId } from '../../git/repository.ts';
 import { examineRunbook } from '../../runbook/check/check-runbook.ts';
-import { probeBubblewrap } from '../../sandbox/probe.ts';
+import { canonicalJson, type JsonObject } from '../../ledger/format/canonical-json.ts';
+import { storeBlob } from '../../ledger/snapshots-and-blobs.ts';
 import { openBareProject } from '../project/project.cases.ts';
 import { until } from '../running.cases.ts';
 import { RunScene } from '../runs.cases.ts';
 import { configureWorkers } from './workers.ts';
-
-/** Without a sandbox, a person agrees to every check with a command: `compare-rules.test.ts`. */
-const bubblewrap = await probeBubblewrap();
-const unless = bubblewrap.works ? '' : ` (NOT RUN: ${bubblewrap.reason})`;
 
 const STRICT = '[ci]\nrequired = [{ name = "test", run = "npm test" }, { name = "lint", run = "lint" }]\n';
 const LAX = '[ci]\nrequired = [{ name = "test", run = "true" }, { name = "lint", run = "lint" }]\n';
@@ -50,7 +48,7 @@ const rules = async (): Promise<Rules> => world.ask<Rules>('runbook_rules');
 const addTask = async (task_id: string) => world.ask('task_create', { task_id, title: 'do it' });
 const adoptions = async () => (await world.entries()).filter(({ type }) => type === 'RunbookAdopted');
 
-describe.skipIf(unless !== '')(`the first runbook of a project${unless}`, () => {
+describe('the first runbook of a project', () => {
   it('is the working file if nothing is committed; before the first task nothing is adopted', async () => {
     world.write(STRICT);
     await world.start();
@@ -122,7 +120,7 @@ describe.skipIf(unless !== '')(`the first runbook of a project${unless}`, () => 
   });
 });
 
-describe.skipIf(unless !== '')(`without an adoption, while a claim is alive${unless}`, () => {
+describe('without an adoption, while a claim is alive', () => {
   const claim = async (task_id: string) => world.call('task_claim', { task_id, as: 'bob' });
   const CI_DECIDES = { ok: false, error: { code: 'not-workable' } };
   let token: string;
@@ -192,7 +190,66 @@ describe.skipIf(unless !== '')(`without an adoption, while a claim is alive${unl
   });
 });
 
-describe.skipIf(unless !== '')(`the working file${unless}`, () => {
+describe.skipIf(isPostgres)('an adoption by a version that recorded no files', () => {
+  /** Writes the adoption as that version did: main has the strict rules, and an operator adopted the working file. */
+  async function adoptAsBefore(working: string): Promise<void> {
+    const found = await findRepository(world.repository);
+    if (!found.ok) throw new Error(found.problem.message);
+    const where = { id: projectId(found.value), path: world.repository, stateDir: world.stateDir };
+    const project = await openBareProject(where);
+    const [adopted = '', committed = ''] = await Promise.all(
+      [working, STRICT].map(async (toml) => {
+        const text = canonicalJson({ v: 2, runbook: parse(toml) as JsonObject, prompts: {} });
+        if (!text.ok) throw new Error('no canonical form');
+        const stored = await storeBlob(
+          project.ledger.store,
+          project.ledger.sha256,
+          new TextEncoder().encode(text.value),
+        );
+        return stored.ok ? stored.value.replace('sha256:', '') : '';
+      }),
+    );
+    const data = { sha256: adopted, runbook_blob: `sha256:${adopted}`, previous: null };
+    const recorded = await project.ledger.append([
+      {
+        actor: 'operator:root',
+        type: 'RunbookAdopted',
+        data: { ...data, commit: null, committed, by: 'operator:root' },
+      },
+    ]);
+    expect(recorded.ok).toBe(true);
+    await project.close();
+  }
+
+  it.each([
+    ['tighter', LAX],
+    ['looser', STRICTER],
+  ])('stays in force, and nobody is asked, if main is %s and unchanged', async (_, working) => {
+    commit({ 'baton.toml': STRICT });
+    world.write(working);
+    await adoptAsBefore(working);
+    await world.start();
+    await addTask('A');
+    await world.restart();
+    expect((await rules()).in_force).toMatchObject({ by: 'operator:root' });
+    expect(await adoptions()).toHaveLength(1);
+    expect((await world.entries()).filter(({ type }) => type === 'DecisionOpened')).toEqual([]);
+  });
+
+  it('is recorded again with the files that its rules name, once, if main has the same rules', async () => {
+    const scripted = '[agents.a]\nrun = "scripted a.yaml"\n';
+    commit({ 'baton.toml': scripted, 'a.yaml': '- stop\n' });
+    await adoptAsBefore(scripted);
+    await world.start();
+    await addTask('A');
+    await until(async () => (await adoptions()).length === 2, 'it is recorded again');
+    await world.restart();
+    expect((await rules()).in_force).toMatchObject({ by: 'operator:root' });
+    expect(await adoptions()).toHaveLength(2);
+  });
+});
+
+describe('the working file', () => {
   beforeEach(async () => {
     commit({ 'baton.toml': STRICT });
     await world.start();
@@ -232,7 +289,7 @@ describe.skipIf(unless !== '')(`the working file${unless}`, () => {
   });
 });
 
-describe.skipIf(unless !== '')(`a commit on the main branch${unless}`, () => {
+describe('a commit on the main branch', () => {
   // A runbook that loosens the rules needs a person; see `test/attacks/03-rules.int.test.ts`.
   it('is adopted automatically if it tightens', async () => {
     commit({ 'baton.toml': STRICT });
@@ -244,7 +301,7 @@ describe.skipIf(unless !== '')(`a commit on the main branch${unless}`, () => {
   });
 });
 
-describe.skipIf(unless !== '')(`a workflow that is started right after an edit and a commit${unless}`, () => {
+describe('a workflow that is started right after an edit and a commit', () => {
   const edited = (run: string): string =>
     `ci.required = []\n[agents.issue-manager]\nrun = "${run}"\n[notify]\ndesktop = false\n`;
   const seenAt = (): string => {

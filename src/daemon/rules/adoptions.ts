@@ -4,6 +4,7 @@ import type { GitResult } from '../../git/run-git.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
 import { compareRules, hasLoosening, type RuleDifference } from '../../runbook/gates/compare-rules.ts';
 import { gateFieldsOf } from '../../runbook/gates/gate-fields.ts';
+import type { RuleFiles } from '../../runbook/gates/rule-files.ts';
 import type { ReadRunbook } from '../../runbook/read/read-runbook.ts';
 import { hasSessions } from '../../state/adopt-runbook.ts';
 import type { Command } from '../../state/decide.ts';
@@ -15,6 +16,7 @@ import { causeOf, type Log } from '../log.ts';
 import type { CommandLoop } from '../loop/command-loop.ts';
 import {
   type CommittedRules,
+  isSameRules,
   type PinnedRunbook,
   readCommittedRules,
   readWorkingRules,
@@ -100,7 +102,7 @@ export class Adoptions {
     const { project, working, rulebook } = this.#options;
     const { inForce } = rulebook;
     const pinned = inForce && (await readWorkingRules(project.path, working.read(), this.#hashing));
-    return pinned?.sha256 === inForce?.sha256 ? inForce : undefined;
+    return pinned !== undefined && isSameRules(pinned, inForce?.sha256) ? inForce : undefined;
   }
 
   /**
@@ -168,11 +170,14 @@ export class Adoptions {
       if (adoption === undefined || inForce === undefined) return;
       const committed = requireFound(await this.#readCommitted(inForce));
       const pinned = committed?.pinned;
-      if (committed === undefined || pinned === undefined || pinned.sha256 === inForce.sha256) {
+      if (committed === undefined || pinned === undefined || isSameRules(pinned, inForce.sha256)) {
         await this.#submit({ kind: 'drop-adoption-questions', command: null });
+        // The same rules again, with the files that an earlier version of Baton did not record.
+        if (committed !== undefined && pinned !== undefined && hasMoreFiles(pinned, inForce))
+          await this.#adopt(pinned, committed, adoption.by);
         return;
       }
-      if (pinned.sha256 === adoption.committed) return;
+      if (isSameRules(pinned, adoption.committed)) return;
       const differences = await rulebook.compare(pinned);
       if (!hasLoosening(differences)) {
         await this.#adopt(pinned, committed, 'system:daemon');
@@ -184,7 +189,7 @@ export class Adoptions {
       const words = renderDifferences(differences);
       await this.#submit({
         kind: 'ask-adoption',
-        command: { decisionId: newId(), sha256, commit, differences: words },
+        command: { decisionId: newId(), sha256, former: pinned.former, commit, differences: words },
       });
     }).catch((error: unknown) => this.#log('the runbook of the main branch cannot be followed', error));
   }
@@ -252,6 +257,12 @@ export class Adoptions {
 function requireFound(found: GitResult<CommittedRules | undefined>): CommittedRules | undefined {
   if (!found.ok) throw new Error(found.problem.message);
   return found.value;
+}
+
+function hasMoreFiles({ files }: PinnedRunbook, { hasAllFiles, files: recorded }: PinnedRunbook): boolean {
+  const count = ({ prompts, devcontainer }: RuleFiles): number =>
+    Object.keys(prompts).length + Object.keys(devcontainer).length;
+  return !hasAllFiles && count(files) > count(recorded);
 }
 
 function hasRules({ fields }: PinnedRunbook): boolean {

@@ -9,9 +9,9 @@ import type { Ledger } from '../../ledger/writer/ledger.ts';
 import { buildRunbook } from '../../runbook/build/build-runbook.ts';
 import { examineRunbook } from '../../runbook/check/check-runbook.ts';
 import { type GateFields, gateFieldsOf } from '../../runbook/gates/gate-fields.ts';
-import type { RuleFiles, Texts } from '../../runbook/gates/rule-files.ts';
+import { filePattern, type RuleFiles, type Texts } from '../../runbook/gates/rule-files.ts';
 import { isRunbookPath, type ReadRunbook, RUNBOOK_PATHS } from '../../runbook/read/read-runbook.ts';
-import { collectPrompts, type FileSource, openWorkingFiles } from '../../runbook/read/rule-files.ts';
+import { agentsOf, collectPrompts, type FileSource, openWorkingFiles } from '../../runbook/read/rule-files.ts';
 import type { Runbook } from '../../runbook/runbook.ts';
 import { RUNBOOK_LIMITS } from '../../runbook/shape/fields.ts';
 import type { RunbookValue } from '../../runbook/shape/runbook-shape.ts';
@@ -25,6 +25,8 @@ export interface PinnedRunbook {
   readonly files: RuleFiles;
   /** False for an adoption before version 3, which recorded no scripts and no devcontainer. */
   readonly hasAllFiles: boolean;
+  /** The hash of the same rules in the form before version 3. An adoption from before an upgrade names it. */
+  readonly former: string;
   readonly fields: GateFields;
   /** A possible credential was redacted, so an agent would get another value than the file has. */
   readonly holdsCredential: boolean;
@@ -53,7 +55,12 @@ export function pinRunbook(
   // Blobs are never deleted, so none may contain a credential.
   const redacted = canonicalJson(redactJson(JSON.parse(content.value) as JsonObject, secrets)); // oxlint-disable-line typescript/no-unsafe-type-assertion
   if (!redacted.ok) return undefined;
-  return parsePinned(redacted.value, toHex(sha256(new TextEncoder().encode(redacted.value))));
+  return parsePinned(redacted.value, hashText(redacted.value, sha256), sha256);
+}
+
+/** Whether both have the same rules, even if one was adopted in an earlier form. */
+export function isSameRules(pinned: PinnedRunbook, sha256: string | null | undefined): boolean {
+  return pinned.sha256 === sha256 || pinned.former === sha256;
 }
 
 export async function storePinned({ text }: PinnedRunbook, { store, sha256 }: Ledger): Promise<boolean> {
@@ -66,19 +73,33 @@ export async function findPinned(
 ): Promise<PinnedRunbook | undefined> {
   const bytes = await findBlob(store, sha256, `sha256:${sha}`);
   if (bytes === undefined) return undefined;
-  return parsePinned(new TextDecoder().decode(bytes), sha);
+  return parsePinned(new TextDecoder().decode(bytes), sha, sha256);
 }
 
 /** Skips validation: the content was checked before it was stored, and its hash proves that it is unchanged. */
-function parsePinned(text: string, sha256: string): PinnedRunbook {
+function parsePinned(text: string, sha: string, sha256: Ledger['sha256']): PinnedRunbook {
   const content = JSON.parse(text) as Content; // oxlint-disable-line typescript/no-unsafe-type-assertion
   const { v = 1, runbook: value, prompts, devcontainer = {}, default_network: network = 'full' } = content;
   const built = buildRunbook(value);
   const runbook: Runbook = network === 'dev' ? built : { ...built, network: { ...built.network, fallback: 'full' } };
   const holdsCredential = JSON.stringify(value).includes('[redacted:');
   const files = { prompts, devcontainer };
+  const hasAllFiles = v >= 3;
+  const former = hasAllFiles ? formerHash(value, runbook, prompts, sha256) : sha;
   const fields = gateFieldsOf(runbook, files);
-  return { sha256, text, network, runbook, files, hasAllFiles: v >= 3, fields, holdsCredential };
+  return { sha256: sha, text, runbook, files, hasAllFiles, former, network, fields, holdsCredential };
+}
+
+/** Version 2 recorded the prompts, and no other file. */
+function formerHash(value: RunbookValue, runbook: Runbook, texts: Texts, sha256: Ledger['sha256']): string {
+  const patterns = agentsOf(runbook).flatMap(({ prompt_file: file }) => (file === undefined ? [] : filePattern(file)));
+  const prompts = Object.entries(texts).filter(([path]) => patterns.some((pattern) => pattern.test(path)));
+  const content = canonicalJson({ v: 2, runbook: value as JsonObject, prompts: Object.fromEntries(prompts) }); // oxlint-disable-line typescript/no-unsafe-type-assertion
+  return content.ok ? hashText(content.value, sha256) : '';
+}
+
+function hashText(text: string, sha256: Ledger['sha256']): string {
+  return toHex(sha256(new TextEncoder().encode(text)));
 }
 
 interface Content {

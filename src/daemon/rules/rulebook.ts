@@ -117,7 +117,11 @@ export class Rulebook {
 
   pinnedFor(task: Pick<Task, 'flow'> | null): PinnedRunbook | undefined {
     const own = task?.flow.runbook ?? null;
-    return own === null ? this.inForce : this.#pinned.get(own);
+    const pinned = own === null ? this.inForce : this.#pinned.get(own);
+    if (pinned === undefined || pinned.hasAllFiles) return pinned;
+    // A workflow from before an upgrade of Baton keeps its rules; the same rules were adopted again with their files.
+    const again = [...this.#pinned.values()].find(({ hasAllFiles, former }) => hasAllFiles && former === own);
+    return again === undefined ? pinned : { ...pinned, files: again.files };
   }
 
   /** The only door to the rules by which something starts: the adopted runbook, or the defaults before the first one. */

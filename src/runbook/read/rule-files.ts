@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
+import type { AgentPlan } from '../../protocol/run-plan.ts';
 import { decodeUtf8 } from '../../protocol/text/text-format.ts';
 import { findWorkerReach } from '../gates/gate-fields.ts';
 import { fileKey, filePattern, filesOfAgent, type Texts } from '../gates/rule-files.ts';
@@ -16,8 +17,7 @@ export interface FileSource {
 
 /** Returns the files of all agents. A path with templates stands for every file that it can produce. */
 export async function collectPrompts(runbook: Runbook, source: FileSource): Promise<Texts> {
-  const agents = [...findWorkerReach(runbook).agents.values(), ...runbook.agents.values()];
-  const named = agents.flatMap(filesOfAgent);
+  const named = agentsOf(runbook).flatMap(filesOfAgent);
   const paths = new Set<string>();
   for (const file of new Set(named)) {
     if (!file.includes('${')) paths.add(fileKey(file));
@@ -25,6 +25,11 @@ export async function collectPrompts(runbook: Runbook, source: FileSource): Prom
   }
   const texts = await Promise.all([...paths].sort().map(async (path) => [path, await source.read(path)] as const));
   return Object.fromEntries(texts);
+}
+
+/** All agents that may start: those of the runbook, and those that its workers reach. */
+export function agentsOf(runbook: Runbook): readonly AgentPlan[] {
+  return [...findWorkerReach(runbook).agents.values(), ...runbook.agents.values()];
 }
 
 async function matching(file: string, { list }: FileSource): Promise<readonly string[]> {

@@ -10,7 +10,14 @@ export const HOST_ACTS = {
   adopt: ({ say, n }) =>
     say({ kind: 'adopt-runbook', command: { ...runbookOf(n), commit: null, committed: null, by: 'operator:ann' } }),
   'ask adoption': ({ world, say, n }) => {
-    const command = { decisionId: world.newId('d'), ...runbookOf(n), commit: world.git.main, differences: 'x' };
+    const rules = runbookOf(n);
+    const command = {
+      decisionId: world.newId('d'),
+      ...rules,
+      former: rules.sha256,
+      commit: world.git.main,
+      differences: 'x',
+    };
     return world.rules.adopted?.has(command.sha256) === true && say({ kind: 'ask-adoption', command }, SYSTEM);
   },
   'drop adoptions': ({ say }) => say({ kind: 'drop-adoption-questions', command: null }, SYSTEM),

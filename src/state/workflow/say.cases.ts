@@ -157,7 +157,14 @@ export function adopt(sha256: string, more: Partial<AdoptRunbook> = {}): Command
 }
 
 export function askAdoption(sha256: string, more: Partial<AskAdoption> = {}): Command {
-  const command = { decisionId: `d-${sha256.slice(0, 4)}`, sha256, commit: 'c'.repeat(40), differences: 'x', ...more };
+  const command = {
+    decisionId: `d-${sha256.slice(0, 4)}`,
+    sha256,
+    former: sha256,
+    commit: 'c'.repeat(40),
+    differences: 'x',
+    ...more,
+  };
   return { kind: 'ask-adoption', command };
 }
 
