@@ -22,6 +22,7 @@ import { type Rules, rulesFor, rulesInForce } from '../../state/rules.ts';
 import type { AgentStatus } from '../../state/runs/agent-run.ts';
 import type { BudgetUse } from '../../state/runs/budget.ts';
 import { findModelsPricedByDefault, listCosts } from '../../state/runs/costs.ts';
+import { countGates } from '../../state/runs/effect.ts';
 import { addSpending, NO_SPENDING } from '../../state/runs/spent.ts';
 import type { State } from '../../state/state.ts';
 import { taskStatus } from '../../state/tasks/task.ts';
@@ -182,11 +183,6 @@ function statusView(state: State, measured: StatusMeasures): Omit<StatusView, 'a
     store,
     ...(fleet === undefined ? {} : { fleet }),
   };
-}
-
-/** Checks and merges are work too, although no agent runs. */
-function countGates({ effects }: State): number {
-  return [...effects.values()].filter(({ type }) => type === 'ChecksRequested' || type === 'MergeRequested').length;
 }
 
 /** Statuses with a process that runs or should run. An escalated agent waits, with or without a process. */

@@ -73,6 +73,11 @@ export function findTimers(
   return found;
 }
 
+/** Checks and merges are work too, although no agent runs. */
+export function countGates({ effects }: { readonly effects: ReadonlyMap<string, Effect> }): number {
+  return [...effects.values()].filter(({ type }) => type === 'ChecksRequested' || type === 'MergeRequested').length;
+}
+
 export function findEffect<T extends EffectType>(
   { effects }: { readonly effects: ReadonlyMap<string, Effect> },
   type: T,
