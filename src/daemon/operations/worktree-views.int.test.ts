@@ -3,7 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { emptyState } from '../../state/state.ts';
+import { installFence } from '../../git/fence/install.ts';
+import { emptyState, type State } from '../../state/state.ts';
+import { emptyTask } from '../../state/say.cases.ts';
 import { viewWorktrees } from './worktree-views.ts';
 
 const COUNT = 10;
@@ -43,13 +45,13 @@ beforeAll(() => {
   return () => rmSync(folder, { recursive: true });
 });
 
-const view = async () =>
+const view = async (state: State = emptyState()) =>
   viewWorktrees({
     path: repository,
     stateDir: join(folder, 'state'),
     mainBranch: undefined,
     configured: [],
-    read: async (look) => look(emptyState()),
+    read: async (look) => look(state),
   });
 
 describe('the list of worktrees', () => {
@@ -70,6 +72,23 @@ describe('the list of worktrees', () => {
       ['w8', 'b8', expect.arrayContaining(['2 untracked'])],
       ['w9', 'b9', ['its folder is gone']],
     ]);
+  });
+
+  it('counts no commit as unmerged that Baton merged for its task, and any commit after it', async () => {
+    const path = join(repository, '.worktrees/w3');
+    const stateDir = join(folder, 'state');
+    const fenced = await installFence(path, { stateDir, project: 'p', taskId: 'T1', epoch: 1, branch: 'b3' });
+    expect(fenced.ok).toBe(true);
+    const [head, before] = [git(path, 'rev-parse', 'HEAD'), git(path, 'rev-parse', 'HEAD~1')];
+    const holdsIfMerged = async (merged: string) => {
+      const state = emptyState();
+      const flow = { ...emptyTask.flow, head: merged, mergeSha: before };
+      state.tasks.set('T1', { ...emptyTask, id: 'T1', flow });
+      const views = await view(state);
+      return views.ok ? views.value.find(({ branch }) => branch === 'b3')?.holds : views;
+    };
+    expect(await holdsIfMerged(head)).toEqual([]);
+    expect(await holdsIfMerged(before)).toEqual(['1 unmerged']);
   });
 
   it('takes three git processes for a worktree without commits of its own', async () => {
