@@ -116,7 +116,16 @@ it.skipIf(isPostgres)(
     await next.close();
     const last = await open(NEVER);
     expect(tasksOf(last)).toEqual(['A', 'B', 'C']);
+    await create(last, 'D');
+    // A part that JSON cannot render, such as one of more than 512 MiB.
+    const toJSON = (): never => {
+      throw new RangeError('Invalid string length');
+    };
+    last.read(({ tasks }) => Object.assign(tasks.get('D') ?? {}, { title: { toJSON } }));
     await last.close();
+    const recovered = await open(NEVER);
+    expect(tasksOf(recovered)).toEqual(['A', 'B', 'C', 'D']);
+    await recovered.close();
   },
 );
 
