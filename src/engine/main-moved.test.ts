@@ -244,12 +244,25 @@ describe('the decision about the main branch', () => {
     ]);
   });
 
-  it('covers all moves while it is open', () => {
-    const play = asked().say(seeMain(B, { by: { old: A, authors: ['Eve <e@example.org> (2)'], commits: 2 } }));
-    expect(play.types()).toEqual(['MainMoved', 'DecisionExtended']);
+  it('is replaced by one about all moves if the branch moves again', () => {
+    const play = asked();
+    const { id } = play.decision();
+    play.say(seeMain(B, { by: { old: A, authors: ['Eve <e@example.org> (2)'], commits: 2 } }));
+    expect(play.types().slice(0, 3)).toEqual(['MainMoved', 'DecisionWithdrawn', 'DecisionOpened']);
+    // Its author has not seen the second move.
+    expect(play.refuse(runs.resolve(id, 2)).code).toBe('decision-withdrawn');
     const { context } = play.decision();
     for (const part of [MAIN, B, 'Ada', 'Eve', '2 new commits', '1 new commit,']) expect(context).toContain(part);
     play.checkReplay();
+  });
+
+  it('shows what an earlier version added to it', () => {
+    const play = asked();
+    const [last] = play.last;
+    if (last === undefined) throw new Error('nothing was recorded');
+    const data = { decision_id: play.decision().id, context: 'moved twice' };
+    play.receive([{ ...last, seq: play.state.seq + 1, type: 'DecisionExtended', data, actor: 'system:engine' }]);
+    expect(play.decision()).toMatchObject({ context: 'moved twice', result: null });
   });
 
   it('is withdrawn if the branch moves back', () => {

@@ -4,11 +4,12 @@ import type { Decision } from '../state/runs/decision.ts';
 import { excerptStart } from '../state/runs/excerpt.ts';
 import type { EngineContext } from './context.ts';
 import { diffCommand } from './merge.ts';
+import { replaceQuestion } from './decisions/lapse.ts';
 import { askPeople } from './decisions/notify.ts';
 
 /**
- * On `MainMoved`: opens one decision about commits that no person accepted, even if the branch moves again while it is
- * open. It is withdrawn if the branch moves back. After a denial, the next move that does not move the branch back
+ * On `MainMoved`: opens one decision about commits that no person accepted, and replaces it if the branch moves
+ * again while it is open. It is withdrawn if the branch moves back. After a denial, the next move that does not move the branch back
  * opens a new one.
  */
 export function onMainMoved(world: EngineContext, moved: MainMoved): Event[] {
@@ -23,14 +24,14 @@ export function onMainMoved(world: EngineContext, moved: MainMoved): Event[] {
     return open === undefined ? [] : [event('DecisionWithdrawn', { decision_id: open.id, reason })];
   }
   const context = describe(moved, trusted, open);
-  if (open !== undefined) return [event('DecisionExtended', { decision_id: open.id, context })];
   const { branch } = trusted;
   const options = [
     { label: `Merge nothing until ${branch} is back at ${short(trusted.sha)}`, action: 'deny' },
     { label: 'Keep the commits', action: 'approve' },
   ] as const;
   const title = `The main branch needs attention: ${branch} was moved, but not by Baton`;
-  return askPeople(world, { source: 'integrity', title, context, options, branch });
+  const question = { source: 'integrity', title, context, options, branch } as const;
+  return open === undefined ? askPeople(world, question) : replaceQuestion(world, open, question);
 }
 
 const OTHER_UPSTREAM =

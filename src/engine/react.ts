@@ -44,7 +44,7 @@ import { afterAgent, endAgent } from './end-agent.ts';
 import { closeGithubIssue, onGithubIssueClosed } from './github-issue.ts';
 import { askAboutVerdict } from './decisions/confirm-verdict.ts';
 import { holdAtCheckpoint } from './decisions/hold-task.ts';
-import { onAnswerWithdrawn, onExtended } from './decisions/lapse.ts';
+import { onAnswerWithdrawn } from './decisions/lapse.ts';
 import { onHostRemoved } from './fleet/removed-host.ts';
 import { onMainMoved } from './main-moved.ts';
 import { makesRoom } from './makes-room.ts';
@@ -163,7 +163,6 @@ const RULES: { readonly [T in EventType]?: Rule<T> } = {
   MessageDelivered: ofAgent((world, agent, { ok, reason }) => (ok ? [] : onUndelivered(world, agent, reason))),
   DecisionOpened: (world, { adopts, title, context, decision_id }) =>
     adopts === undefined ? [] : [notifyAttention(world, title, context, decision_id)],
-  DecisionExtended: onExtended,
   DecisionAnswerWithdrawn: onAnswerWithdrawn,
   DecisionResolved: onDecision,
   DecisionWithdrawn: onWithdrawn,

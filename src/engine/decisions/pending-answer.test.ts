@@ -191,14 +191,16 @@ describe('an answer that is no longer possible', () => {
     const move = (to: string, old: string): Play =>
       play.wait(1000).say(seeMain(to.repeat(40), { seenAt: play.at, by: { old, onUpstream: false } }));
     move('a', MAIN);
+    const { id } = play.decision();
     answer(play, optionOf(play.decision(), 'approve'));
     move('b', 'a'.repeat(40));
-    expect(play.types()).toEqual(['MainMoved', 'DecisionExtended', 'DecisionAnswerWithdrawn', 'NotificationRequested']);
+    expect(play.types()).toEqual(['MainMoved', 'DecisionWithdrawn', 'DecisionOpened', 'NotificationRequested']);
     expect(play.newest('NotificationRequested')).toMatchObject({
       kind: 'attention',
       message: `The answer 2 (Keep the commits) of ${BY} did not take effect: the question has changed since`,
     });
-    expect(play.decision()).toMatchObject({ result: null, lapsed: { option: 2, by: BY } });
+    expect(play.decision(id)).toMatchObject({ result: { kind: 'withdrawn' }, lapsed: { option: 2, by: BY } });
+    expect(play.owed('DecisionAnswered')).toEqual([]);
     expect(play.decision()).not.toHaveProperty('answer');
     expect(answer(play).decision().answer).toMatchObject({ option: 1 });
   });

@@ -1,28 +1,29 @@
 import { renderCountOf } from '../../protocol/text/text-format.ts';
 import { event, type Event } from '../../state/event.ts';
 import type { Decision, DecisionAction } from '../../state/runs/decision.ts';
+import { EXCERPT_CHARACTERS, excerptStart } from '../../state/runs/excerpt.ts';
+import type { Question } from '../../state/runs/resolve-decision.ts';
 import type { State } from '../../state/state.ts';
 import { acceptProposals } from '../../state/families/propose-task.ts';
 import type { Proposal } from '../../state/families/task-family.ts';
 import type { EngineContext } from '../context.ts';
+import { replaceQuestion } from './lapse.ts';
 import { askPeople } from './notify.ts';
 
 /**
- * On `TaskProposed`: opens one decision with all proposals below a task of a person. A later proposal extends it, so
- * that an answer to the shorter list lapses.
+ * On `TaskProposed`: opens one decision with all proposals below a task of a person. A later proposal replaces it, so
+ * that no answer covers a proposal that its author did not see.
  */
 export function askAboutProposals(world: EngineContext, root: string): Event[] {
   const proposals = listProposals(world.state, root);
   const newest = proposals.at(-1);
   if (newest === undefined) return [];
-  const context = describe(root, proposals);
   const open = findOpen(world.state, root);
-  if (open !== undefined) return [event('DecisionExtended', { decision_id: open.id, context })];
   const title = `Agents propose tasks: more than they may create below ${root}`;
-  return askPeople(world, {
+  const question: Question = {
     source: 'prompt',
     title,
-    context,
+    context: describe(root, proposals),
     options: [
       { label: 'Create the proposed tasks', action: 'approve' },
       { label: 'Drop them', action: 'deny' },
@@ -30,14 +31,24 @@ export function askAboutProposals(world: EngineContext, root: string): Event[] {
     // Whether the work is wanted is for the person to say.
     recommends: null,
     proposals_of: root,
-  });
+  };
+  return open === undefined ? askPeople(world, question) : replaceQuestion(world, open, question);
+}
+
+/** Lists every proposal: if they do not fit into one question, their titles are cut. */
+function describe(root: string, proposals: readonly Proposal[]): string {
+  const full = renderList(root, proposals, Infinity);
+  if (full.length <= EXCERPT_CHARACTERS) return full;
+  const room = EXCERPT_CHARACTERS - renderList(root, proposals, 0).length;
+  // An escaped character is two.
+  return renderList(root, proposals, Math.max(0, Math.floor(room / proposals.length / 2)));
 }
 
 /** Titles are text of agents: each is quoted on a line of its own. */
-function describe(root: string, proposals: readonly Proposal[]): string {
+function renderList(root: string, proposals: readonly Proposal[], most: number): string {
   const lines = proposals.map(
     ({ seq, task_id, title, made_by }) =>
-      `  ${task_id}: ${JSON.stringify(title)} (by a session of ${made_by.task_id}, entry ${seq})`,
+      `  ${task_id}: ${JSON.stringify(excerptStart(title, most))} (by a session of ${made_by.task_id}, entry ${seq})`,
   );
   const limits = [...new Set(proposals.map(({ over }) => `limits.tasks.${over}`))].join(' and ');
   return [

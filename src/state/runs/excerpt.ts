@@ -1,5 +1,5 @@
 /** How many characters of a program's output an entry contains; its log has the rest. */
-const EXCERPT_CHARACTERS = 4000;
+export const EXCERPT_CHARACTERS = 4000;
 
 /** The end of a text. Never splits a character. */
 export function excerptEnd(text: string, most: number = EXCERPT_CHARACTERS): string {

@@ -240,6 +240,7 @@ export const RUN_EVENTS = {
     /** The kind of a finding of reconciliation. Rules decide by it, never by the text. */
     finding: optional(choice(FINDING_KINDS)),
   },
+  /** Only in older ledgers: a changed question replaces the decision now. */
   DecisionExtended: { decision_id: text, context: text },
   /** The entry's actor answered. The answer takes effect at `effective_at`, unless it is withdrawn before. */
   DecisionAnswered: {
