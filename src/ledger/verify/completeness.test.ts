@@ -77,6 +77,16 @@ describe('a proof of entries with numbers', () => {
     }
   });
 
+  it('begins with the proposal of an accepted task', async () => {
+    const last = new Map<string, number>();
+    const ledger = await openTestLedger();
+    const proposed: Draft = { ...created, actor: 'session:s1', type: 'TaskProposed' };
+    await record(ledger, [...numberDrafts(last, [proposed, created, testDraft(1)]), countDraft(last, 'T001')]);
+    const proof = await proofOf(ledger.store, 'T001');
+    expect(await verify(proof)).toMatchObject({ ok: true, value: { complete: { from: 1, to: 5 } } });
+    expect(await verify({ ...proof, entries: proof.entries.slice(1) })).toMatchObject({ ok: false });
+  });
+
   it('has one text', async () => {
     const text = renderTaskProof(proof);
     for (const same of [text, text.trimEnd()])

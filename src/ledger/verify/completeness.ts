@@ -4,6 +4,9 @@ import { numberWithin } from '../format/task-numbers.ts';
 /** States how many numbered entries a task has, itself included. A proof ends with it. */
 export const TASK_COUNTED = 'TaskCounted';
 
+/** The types with which the history of a task begins. A task that a session proposed is created when it is accepted. */
+const BEGINNINGS: ReadonlySet<string> = new Set(['TaskCreated', 'TaskProposed']);
+
 /** The part of a task's history in which no entry is missing, by the numbers of its entries in the ledger. */
 export interface Completeness {
   /** Earlier entries are of version 1, and some may be missing; 1 if the proof has the task's creation. */
@@ -34,6 +37,6 @@ export function findCompleteness(
   if (end?.type !== TASK_COUNTED || end.data.task_id !== taskId || end.data.last !== last)
     return `it does not end with the count of the entries of ${taskId}`;
   const first = entries.find(({ tasks }) => tasks !== undefined);
-  const isWhole = first?.type === 'TaskCreated' && first.data.task_id === taskId;
+  const isWhole = first !== undefined && BEGINNINGS.has(first.type) && first.data.task_id === taskId;
   return { from: isWhole ? 1 : (first?.seq ?? 1), to: end.seq };
 }
