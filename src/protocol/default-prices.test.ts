@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_PRICES, findPriceOrDefault, PRICES_AS_OF } from './price.ts';
+import { DEFAULT_PRICES, findPriceOrDefault, PRICES_AS_OF, UNKNOWN_MODELS } from './price.ts';
 
 describe('the prices that Baton ships', () => {
   it('have a date', () => {
@@ -23,6 +23,18 @@ describe('the prices that Baton ships', () => {
     const unknown = ['somebody-elses-model', 'gpt-5.9-sol', 'gpt-7', 'claude-opus-6', 'claude-haiku-9', 'gemini-4-pro'];
     for (const model of unknown) expect(findPriceOrDefault([], model)).toBeUndefined();
     expect(findPriceOrDefault([], null)).toBeUndefined();
+  });
+
+  it.each([
+    [UNKNOWN_MODELS.anthropic, 'claude-'],
+    [UNKNOWN_MODELS.openai, 'gpt-'],
+    [UNKNOWN_MODELS.gemini, 'gemini-'],
+  ])('price the %s like the dearest one', (unknown, family) => {
+    const found = findPriceOrDefault([], unknown);
+    const known = DEFAULT_PRICES.filter(({ model }) => model.startsWith(family));
+    expect(known.length).toBeGreaterThan(5);
+    for (const name of ['input', 'output', 'cached'] as const)
+      expect(found?.[name]).toBe(Math.max(...known.map((price) => price[name])));
   });
 
   it('are overridden by any matching price of the runbook, even with a shorter pattern', () => {

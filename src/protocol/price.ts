@@ -97,12 +97,33 @@ const ROWS: readonly Row[] = [
 
 const millicents = (dollars: number): number => Math.round(dollars * 100_000);
 
-export const DEFAULT_PRICES: readonly Price[] = ROWS.map(([model, input, output, cached]) => ({
+const LISTED: readonly Price[] = ROWS.map(([model, input, output, cached]) => ({
   model,
   input: millicents(input),
   output: millicents(output),
   cached: millicents(cached),
 }));
+
+/** The names under which requests are counted whose model neither the request nor the answer names, by API. */
+export const UNKNOWN_MODELS = {
+  anthropic: 'unknown model of anthropic',
+  openai: 'unknown model of openai',
+  gemini: 'unknown model of gemini',
+} as const;
+
+/** An unknown model costs as much as the dearest known one of its API. */
+function dearest(model: string, family: string): Price {
+  const most = (name: 'input' | 'output' | 'cached'): number =>
+    Math.max(...LISTED.filter((price) => price.model.startsWith(family)).map((price) => price[name]));
+  return { model, input: most('input'), output: most('output'), cached: most('cached') };
+}
+
+export const DEFAULT_PRICES: readonly Price[] = [
+  ...LISTED,
+  dearest(UNKNOWN_MODELS.anthropic, 'claude-'),
+  dearest(UNKNOWN_MODELS.openai, 'gpt-'),
+  dearest(UNKNOWN_MODELS.gemini, 'gemini-'),
+];
 
 export function findPriceOrDefault(own: readonly Price[], model: string | null): Price | undefined {
   return findPrice(own, model) ?? findPrice(DEFAULT_PRICES, model);

@@ -1,10 +1,19 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, request, type RequestListener, type Server } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  request,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { connect } from 'node:net';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
+import { UNKNOWN_MODELS } from '../../protocol/price.ts';
 import type { Injection } from '../../protocol/sandbox.ts';
-import { createInjectionServer } from './injection.ts';
+import { createInjectionServer, upstreamPath } from './injection.ts';
+import { meterAnswer } from './meter/meter-answer.ts';
 import type { MeteredRequest, RequestMeter, TokenUse } from './meter/request-meter.ts';
 import { HostCounts } from './proxy/host-counts.ts';
 import { closeHttp, serveAt } from './serve.ts';
@@ -121,6 +130,71 @@ describe('a request with an injected secret', () => {
     expect(used).toMatchObject([{ input: 10, output: 50 }]);
   });
 
+  it.each([
+    ['an empty answer', (response: ServerResponse) => response.end(), isBound, 'asked'],
+    ['an answer with trailers', (response: ServerResponse) => endWithTrailers(response, JSON.stringify(USAGE)), is(10), 'm'],
+    ['a redirect', (response: ServerResponse) => response.writeHead(307, { location: '/other' }).end(), is(0), null],
+    ['a refusal', (response: ServerResponse) => response.writeHead(400).end(JSON.stringify(USAGE)), is(0), null],
+    ['a timeout of a gateway', (response: ServerResponse) => response.writeHead(504).end(), isBound, 'asked'],
+    [
+      'an encoded answer that is cut',
+      (response: ServerResponse) =>
+        response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(JSON.stringify(USAGE)).subarray(0, -12)),
+      isBound,
+      'asked',
+    ],
+  ])('is counted for %s', async (_, answer, isExpected, model) => {
+    const { ask, used } = await injecting((asked, response) => {
+      asked.resume();
+      asked.once('end', () => answer(response));
+    });
+    await ask('/v1/messages', {}, JSON.stringify({ model: 'asked', messages: 'q'.repeat(300) }));
+    await expect.poll(() => used).toHaveLength(1);
+    expect(used[0]?.output).toSatisfy(isExpected);
+    expect(used[0]?.model).toBe(model);
+  });
+
+  it('is priced as an unknown model if nobody names its model, and by the path where that names it', async () => {
+    const { ask, used } = await injecting((asked, response) => {
+      asked.resume();
+      asked.once('end', () => response.end());
+    });
+    await ask('/v1/messages');
+    await ask('/v1/messages', {}, '{"model":"a","model":"b"}');
+    await expect.poll(() => used.map(({ model }) => model)).toEqual(Array(2).fill(UNKNOWN_MODELS.anthropic));
+    const settled: TokenUse[] = [];
+    const path = '/v1beta/models/gemini-x:generateContent';
+    meterAnswer({ api: 'gemini', path, input: 1 }, (one) => settled.push(one)).cut();
+    const sent = meterAnswer({ api: 'gemini', path, input: 1 }, (one) => settled.push(one));
+    sent.connected();
+    sent.cut();
+    expect(settled).toMatchObject([{ input: 0 }, { model: 'gemini-x', input: 1 }]);
+  });
+
+  it('that Baton cannot count is refused before the API has all of it, and the log names it once', async () => {
+    const arrived: string[] = [];
+    const { ask, lines, used, counts } = await injecting((asked, response) => {
+      asked.on('data', () => {});
+      asked.once('end', () => {
+        arrived.push(asked.url ?? '');
+        response.end(JSON.stringify(USAGE));
+      });
+      asked.once('error', () => {});
+    });
+    const background = JSON.stringify({ model: 'm', input: 'x'.repeat(200_000), background: true });
+    for (const body of [background, '{"background":true}']) {
+      const answer = await ask('/v1/messages', {}, body);
+      expect(answer).toMatchObject({ statusCode: 403, text: expect.stringContaining('"type":"body_refused"') });
+    }
+    const encoded = await ask('/v1/messages', { 'content-encoding': 'gzip' }, 'x');
+    expect(encoded).toMatchObject({ statusCode: 403, text: expect.stringContaining('encoded') });
+    expect((await ask('/v1/messages', {}, '{"background":false}')).statusCode).toBe(200);
+    expect(arrived).toHaveLength(1);
+    expect(used.map(({ output }) => output)).toEqual([0, 0, 10]);
+    expect(lines).toEqual([expect.stringContaining('in the background'), expect.stringContaining('encoded')]);
+    expect(counts.list()).toMatchObject([{ refused: 3 }]);
+  });
+
   it('is counted if the client cuts the stream before the usage', async () => {
     const { start, used } = await injecting((_, response) =>
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write(EVENTS),
@@ -199,6 +273,29 @@ describe('a request with an injected secret', () => {
     expect(used).toHaveLength(1);
   });
 });
+
+it.each([
+  ['alt=proto', ''],
+  ['$alt=proto', ''],
+  ['%61lt=proto', ''],
+  ['alt=media&a=1', '?a=1'],
+  ['alt=sse&alt=proto', ''],
+  ['alt=json%3Benum-encoding=int', ''],
+  ['alt=sse', '?alt=sse'],
+  ['$alt=json', '?$alt=json'],
+])('the query %s is sent as "%s"', (query, sent) => {
+  expect(upstreamPath(new URL('https://api.example'), `/v1/x?${query}`, 'x-goog-api-key')?.path).toBe(`/v1/x${sent}`);
+});
+
+const is = (wanted: number) => (output: number) => output === wanted;
+const isBound = (output: number): boolean => output > 0;
+
+function endWithTrailers(response: ServerResponse, body: string): void {
+  response.writeHead(200, { trailer: 'x-usage' });
+  response.write(body.slice(0, 9));
+  response.addTrailers({ 'x-usage': '0' });
+  response.end(body.slice(9));
+}
 
 /** Admits everything until `refusal` is set. */
 class MeterStandIn implements RequestMeter {

@@ -12,7 +12,8 @@ import type { Socket } from 'node:net';
 import type { Environment } from '../../protocol/environment.ts';
 import type { Injection } from '../../protocol/sandbox.ts';
 import { classifyPath } from './meter/inference-paths.ts';
-import { estimateInput, meterAnswer, type MeteredAnswer } from './meter/meter-answer.ts';
+import { encodingOf, estimateInput, meterAnswer, type MeteredAnswer } from './meter/meter-answer.ts';
+import type { BodyRefusal } from './meter/request-body.ts';
 import type { RequestMeter } from './meter/request-meter.ts';
 import { forwardedHeaders } from './proxy/forwarded-headers.ts';
 import type { HostCounts } from './proxy/host-counts.ts';
@@ -68,15 +69,22 @@ export function createInjectionServer(
       counts.refuse(upstream.host, `baton: ${note}`, `${method} ${target.below}`);
       return endWith(response, 403, 'path_refused', note);
     }
+    const refuseBody = (refusal: BodyRefusal): void => {
+      const note = renderRefusedBody(injection, refusal);
+      counts.refuse(upstream.host, `baton: ${note}`, note);
+      endWith(response, 403, 'body_refused', note);
+    };
+    if (use === 'metered' && encodingOf(asked.headers) !== '') return refuseBody('unreadable');
     const start = async (metered?: MeteredAnswer): Promise<void> => {
       counts.allow(upstream.host);
       sender ??= createSender(upstream, env);
       const send = await sender;
       if (response.destroyed) return metered?.cut();
       const headers = requestHeaders(asked, upstream, injection, secret);
-      forward(send(target.path, method, headers), asked, response, { secret, metered });
+      forward(send(target.path, method, headers), asked, response, { secret, metered, refuseBody });
     };
-    void (use === 'free' ? start() : startMetered(asked, response, meter, start)).catch((error: unknown) => {
+    const count = { api: injection.api, path: target.below, input: estimateInput(asked.headers) };
+    void (use === 'free' ? start() : startMetered(count, response, meter, start)).catch((error: unknown) => {
       failWith(response, error);
     });
   });
@@ -86,24 +94,23 @@ export function createInjectionServer(
 
 /** Forwards a request that is counted, unless a budget is used up. */
 async function startMetered(
-  asked: IncomingMessage,
+  count: Parameters<typeof meterAnswer>[0],
   response: ServerResponse,
   meter: RequestMeter,
   start: (metered: MeteredAnswer) => Promise<void>,
 ): Promise<void> {
-  const input = estimateInput(asked.headers);
   let metered: MeteredAnswer | undefined;
   const abandon = (): void => {
     metered?.cut();
     response.destroy();
   };
-  const admission = await meter.admit({ input, abandon });
+  const admission = await meter.admit({ input: count.input, abandon });
   if (!admission.ok) {
     // The SDKs of the three APIs repeat some requests; this one would be refused again.
     response.setHeader('x-should-retry', 'false');
     return endWith(response, 402, 'budget_used_up', admission.reason);
   }
-  metered = meterAnswer(input, (used) => admission.settle(used));
+  metered = meterAnswer(count, (used) => admission.settle(used));
   try {
     await start(metered);
   } catch (error) {
@@ -127,6 +134,12 @@ function renderRefusedPath({ secret, paths }: Injection, asked: string): string 
 
 const MAX_SHOWN = 200;
 
+function renderRefusedBody({ secret }: Injection, refusal: BodyRefusal): string {
+  return refusal === 'background'
+    ? `the key ${secret} is not used for answers in the background, because Baton cannot count them. Send the request without background`
+    : `the key ${secret} is not used for a request whose body is encoded, because Baton cannot read what it asks for. Send it as plain UTF-8`;
+}
+
 function restOfPath(url: string, prefix: string): string | undefined {
   if (!url.startsWith(prefix)) return undefined;
   const rest = url.slice(prefix.length);
@@ -142,7 +155,8 @@ interface UpstreamPath {
 
 /**
  * The path at the upstream, with dots resolved; undefined if they would leave its base path. Parameters are removed
- * with which a client would send a key of its own, or Google's APIs would leave the usage out of their answers.
+ * with which a client would send a key of its own, or Google's APIs would leave the usage out of their answers, or write
+ * them in a format that Baton does not read.
  */
 export function upstreamPath(upstream: URL, rest: string, header: string): UpstreamPath | undefined {
   const base = upstream.pathname.replace(/\/$/, '');
@@ -151,10 +165,16 @@ export function upstreamPath(upstream: URL, rest: string, header: string): Upstr
   if (url.pathname !== base && !url.pathname.startsWith(`${base}/`)) return undefined;
   const dropped = header.toLowerCase() === 'x-goog-api-key' ? ['key', ...USAGE_FILTERS] : USAGE_FILTERS;
   for (const name of dropped) if (url.searchParams.has(name)) url.searchParams.delete(name);
+  for (const name of FORMATS) {
+    if (url.searchParams.getAll(name).some((format) => format !== 'json' && format !== 'sse'))
+      url.searchParams.delete(name);
+  }
   return { path: `${url.pathname}${url.search}`, below: url.pathname.slice(base.length) || '/' };
 }
 
 const USAGE_FILTERS = ['fields', '$fields', 'callback', '$callback'];
+/** Parameters of Google's APIs for the format of the answer. Baton reads no other format than JSON and events. */
+const FORMATS = ['alt', '$alt'];
 
 /**
  * Headers with the client's own credentials, which would conflict with the secret; those that change the method or
@@ -208,11 +228,17 @@ async function createSender(upstream: URL, env: Environment): Promise<Sender> {
   return Object.assign(send, { close: () => agent.destroy() });
 }
 
+interface ForwardOptions {
+  readonly secret: string;
+  readonly metered: MeteredAnswer | undefined;
+  readonly refuseBody: (refusal: BodyRefusal) => void;
+}
+
 function forward(
   sent: ReturnType<typeof request>,
   asked: IncomingMessage,
   response: ServerResponse,
-  { secret, metered }: { readonly secret: string; readonly metered: MeteredAnswer | undefined },
+  { secret, metered, refuseBody }: ForwardOptions,
 ): void {
   sent.once('response', (answer) => {
     const headers = Object.entries(forwardedHeaders(answer.headers)).filter(
@@ -238,11 +264,16 @@ function forward(
     metered?.cut();
     sent.destroy();
   });
-  metered?.send(asked);
-  asked.pipe(sent);
+  const body = metered?.send(asked, (refusal) => {
+    sent.destroy();
+    if (response.headersSent) response.destroy();
+    else refuseBody(refusal);
+  });
+  (body ?? asked).pipe(sent);
 }
 
 function failWith(response: ServerResponse, error: unknown): void {
+  if (response.writableEnded) return;
   if (response.headersSent) response.destroy();
   else endWith(response, 502, 'upstream_unreachable', `Baton cannot reach the API: ${describeFailure(error)}`);
 }

@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { AnswerReader } from './answer-reader.ts';
 import { countWrittenBytes, readUsage } from './read-usage.ts';
 
-const WHOLE = { input: 900, isWhole: true, seconds: 2 };
-const CUT = { input: 900, isWhole: false, seconds: 2 };
+const WHOLE = { input: 900, isWhole: true, seconds: 2, answers: 1, model: 'asked' };
+const CUT = { ...WHOLE, isWhole: false };
+/** What an answer counts of which only its time is known. */
+const BY_TIME = { model: 'asked', input: 900, output: 200, cached: 0 };
 
 function read(body: string, end = WHOLE, step = 7) {
   const reader = new AnswerReader();
@@ -93,7 +95,7 @@ describe('the usage of one answer', () => {
     ],
   ])('is read: %s', (_, document, used) => {
     expect(readUsage(document)).toEqual(used);
-    expect(read(JSON.stringify(document, null, 2))).toEqual(used);
+    expect(read(JSON.stringify(document, null, 2))).toEqual({ ...used, model: used.model ?? 'asked' });
   });
 
   it('is not read from what a model wrote, nor from counts that are none', () => {
@@ -129,16 +131,16 @@ describe('the usage of a stream', () => {
 
   it('is read: OpenAI Chat Completions with its last chunk, which has no choices', () => {
     const usage = { prompt_tokens: 30, completion_tokens: 4, total_tokens: 34 };
-    const body = `${stream({ model: 'gpt-x', choices: [{ delta: { content: 'hi' } }], usage: null }, { model: 'gpt-x', choices: [], usage })}data: [DONE]\n\n`;
+    const body = `${stream({ model: 'gpt-x', choices: [{ delta: { content: 'hi' }, finish_reason: 'stop' }], usage: null }, { model: 'gpt-x', choices: [], usage })}data: [DONE]\n\n`;
     expect(read(body)).toEqual({ model: 'gpt-x', input: 30, output: 4, cached: 0 });
   });
 
   it('is read: Gemini, as events and as one array', () => {
     const chunks = [1, 9].map((candidatesTokenCount) => ({
-      candidates: [{ content: { parts: [{ text: 'abc' }] } }],
+      candidates: [{ content: { parts: [{ text: 'abc' }] }, finishReason: 'STOP' }],
       usageMetadata: { promptTokenCount: 20, candidatesTokenCount, totalTokenCount: 20 + candidatesTokenCount },
     }));
-    const used = { model: null, input: 20, output: 9, cached: 0 };
+    const used = { model: 'asked', input: 20, output: 9, cached: 0 };
     expect(read(stream(...chunks))).toEqual(used);
     expect(read(JSON.stringify(chunks))).toEqual(used);
   });
@@ -147,28 +149,91 @@ describe('the usage of a stream', () => {
     const early = stream(...ANTHROPIC.slice(0, 2));
     expect(read(early, { ...CUT, seconds: 0 })).toEqual({ model: 'claude-x', input: 50, output: 7, cached: 0 });
     expect(read(early, { ...CUT, seconds: 30 })).toMatchObject({ input: 50, output: 3000 });
-    expect(read('', CUT)).toEqual({ model: null, input: 900, output: 200, cached: 0 });
+    expect(read('', CUT)).toEqual(BY_TIME);
     // A reading near the end counts, if it is the larger one.
     const late = [{ usageMetadata: { promptTokenCount: 20, candidatesTokenCount: 5000 } }];
     expect(read(stream(...late), CUT)).toMatchObject({ input: 20, output: 5000 });
   });
 
-  it('counts by a bound if it names no usage', () => {
-    const chat = stream({ choices: [{ delta: { content: 'four' } }] }, { choices: [{ delta: { content: 'five5' } }] });
-    expect(read(chat)).toEqual({ model: null, input: 900, output: 9, cached: 0 });
-    expect(read('{"id":"x"}')).toEqual({ model: null, input: 900, output: 10, cached: 0 });
-    expect(read('\u0000binary\u0001')).toEqual({ model: null, input: 900, output: 8, cached: 0 });
+  it.each([
+    ['nothing', ''],
+    ['text without usage', stream({ choices: [{ delta: { content: 'four' }, finish_reason: 'stop' }] })],
+    ['a document without usage', '{"id":"x"}'],
+    ['a binary format', '\u0000binary\u0001'],
+    ['a document that is not complete', '{"usage":{"prompt_tokens":1,"completion_tokens":1}'],
+    ['several documents', '{"usage":{"prompt_tokens":1,"completion_tokens":1}}\n{}'],
+    ['negative numbers', '{"usage":{"prompt_tokens":-1,"completion_tokens":-1,"total_tokens":-2}}'],
+    ['fractions', '{"usage":{"prompt_tokens":1.5,"completion_tokens":0.5}}'],
+    ['zeros', '{"usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}}'],
+    ['only keep-alives', stream({ type: 'ping' }, { type: 'ping' })],
+    ['an end and no usage', stream({ type: 'message_stop' })],
+  ])('counts by the time, also of a whole answer, if it names %s', (_, body) => {
+    expect(read(body)).toEqual(BY_TIME);
+    expect(read(body, { ...WHOLE, seconds: 300 })).toMatchObject({ input: 900, output: 30_000 });
+    expect(read(body, { ...WHOLE, answers: 8 })).toMatchObject({ output: 1600 });
   });
 
-  it('counts the most that an answer in the background may write', () => {
+  it('counts by the bytes if they are more than the time allows', () => {
+    const written = stream({ choices: [{ delta: { content: 'x'.repeat(900) } }] });
+    expect(read(written)).toMatchObject({ input: 900, output: 900 });
+    expect(read('x'.repeat(901))).toMatchObject({ output: 901 });
+  });
+
+  it('counts by the time if only an early event named a usage, even if the connection ended well', () => {
+    expect(read(stream(...ANTHROPIC.slice(0, 2)))).toEqual({ model: 'claude-x', input: 50, output: 200, cached: 0 });
+    const early = { usageMetadata: { promptTokenCount: 20, candidatesTokenCount: 5 } };
+    expect(read(stream(early))).toMatchObject({ input: 20, output: 200 });
+    expect(read(stream({ ...early, candidates: [{ finishReason: 'STOP' }] }))).toMatchObject({ output: 5 });
+    const half = JSON.stringify({ usage: { input_tokens: 30, output_tokens: -4 } });
+    expect(read(half)).toMatchObject({ input: 30, output: 200 });
+    expect(read('{"usage":{"input_tokens":-30,"output_tokens":4}}')).toMatchObject({ input: 900, output: 4 });
+  });
+
+  it('counts the larger of two usages, and no absurd one', () => {
+    const usage = (completion_tokens: number) => ({ usage: { prompt_tokens: 3, completion_tokens } });
+    const end = { choices: [{ finish_reason: 'stop' }] };
+    expect(read(stream(usage(7), end, usage(2)))).toMatchObject({ input: 3, output: 7 });
+    expect(read(stream(usage(Number.MAX_SAFE_INTEGER), end))).toMatchObject({ output: 1_000_000_000 });
+    expect(read(stream(usage(1e300), end))).toMatchObject({ output: 200 });
+  });
+
+  it('names the model of any event, also without usage', () => {
+    expect(read(stream({ model: 'gpt-x', choices: [{ delta: { content: 'hi' } }] }))).toMatchObject({ model: 'gpt-x' });
+    expect(read(stream({ type: 'response.created', response: { model: 'gpt-y' } }), CUT).model).toBe('gpt-y');
+  });
+
+  it('counts the most that an answer in the background may write, as a document and as an event', () => {
     const queued = { object: 'response', status: 'queued', background: true, usage: null };
     expect(read(JSON.stringify({ ...queued, max_output_tokens: 700 }))).toMatchObject({ input: 900, output: 700 });
     expect(read(JSON.stringify(queued))).toMatchObject({ output: 128_000 });
+    const created = { type: 'response.created', response: queued };
+    expect(read(stream(created), CUT)).toMatchObject({ input: 900, output: 128_000 });
+    expect(read(stream(created, { type: 'response.failed', response: { ...queued, status: 'failed' } }))).toMatchObject(
+      {
+        output: expect.toSatisfy((output: number) => output < 1000),
+      },
+    );
+    // Without `background`, the API stops with the connection.
+    const plain = { type: 'response.created', response: { object: 'response', status: 'in_progress', model: 'm' } };
+    expect(read(stream(plain), CUT)).toMatchObject({ output: 200 });
   });
 
-  it('counts no bound if the API has failed', () => {
-    const failed = stream({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } });
-    expect(read(failed)).toEqual({ model: null, input: 0, output: 0, cached: 0 });
+  it.each([
+    [
+      'an event',
+      stream({ type: 'ping' }, { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }),
+    ],
+    ['a document', '{"error":{"code":429}}'],
+    ['an array', '[{"error":{"code":429}}]'],
+  ])('counts nothing if the API has only failed: %s', (_, body) => {
+    expect(read(body)).toEqual({ model: 'asked', input: 0, output: 0, cached: 0 });
+  });
+
+  it('counts by the time if the API failed in the middle of an answer', () => {
+    const failed = { type: 'error', error: { type: 'api_error', message: 'x' } };
+    expect(read(stream(...ANTHROPIC.slice(0, 1), failed))).toMatchObject({ input: 50, output: 200 });
+    const created = { type: 'response.created', response: { object: 'response', status: 'in_progress' } };
+    expect(read(stream(created, failed))).toMatchObject({ input: 900, output: 200 });
   });
 
   it('counts the bytes of everything that was written', () => {

@@ -6,11 +6,21 @@ import type { TokenUse } from './request-meter.ts';
  * format is recognized by its fields, because gateways serve each of the three APIs at any path.
  */
 export function readUsage(document: unknown): TokenUse | undefined {
-  if (Array.isArray(document)) return document.map(readUsage).reduce(mergeUse, undefined);
-  // Anthropic's stream nests the usage in `message`, OpenAI's Responses and Google's Code Assist in `response`.
-  return [document, fieldsOf(document)['message'], fieldsOf(document)['response']]
-    .map(readOwn)
-    .reduce(mergeUse, undefined);
+  return holdersIn(document).map(readOwn).reduce(mergeUse, undefined);
+}
+
+/** Anthropic's stream nests its fields in `message`, OpenAI's Responses and Google's Code Assist in `response`. */
+function holdersIn(document: unknown): readonly unknown[] {
+  return [document, fieldsOf(document)['message'], fieldsOf(document)['response']];
+}
+
+/** Reads the model, which most events name, also those without usage. */
+export function readModel(document: unknown): string | undefined {
+  const names = holdersIn(document).map((holder) => {
+    const { model, modelVersion } = fieldsOf(holder);
+    return textOf(model) || textOf(modelVersion);
+  });
+  return names.find((name) => name !== '');
 }
 
 /** Joins two readings of one answer. APIs repeat totals, so the larger value of each field counts. */
@@ -25,10 +35,9 @@ export function mergeUse(a: TokenUse | undefined, b: TokenUse | undefined): Toke
 }
 
 function readOwn(holder: unknown): TokenUse | undefined {
-  const { usage, usageMetadata, model, modelVersion } = fieldsOf(holder);
-  const name = textOf(model) || textOf(modelVersion);
+  const { usage, usageMetadata } = fieldsOf(holder);
   const counted = isObject(usageMetadata) ? readGemini(usageMetadata) : isObject(usage) ? readNamed(usage) : undefined;
-  return counted === undefined ? undefined : { model: name === '' ? null : name, ...counted };
+  return counted === undefined ? undefined : { model: readModel(holder) ?? null, ...counted };
 }
 
 type Counted = Omit<TokenUse, 'model'>;
@@ -71,7 +80,9 @@ function readAnthropic(usage: Fields): Counted | undefined {
     cached: count(usage['cache_read_input_tokens']),
   };
   const { iterations } = usage;
-  const each = Array.isArray(iterations) ? iterations.filter(isObject).flatMap((one) => readAnthropic(one) ?? []) : [];
+  const each = Array.isArray(iterations)
+    ? iterations.filter(isObject).flatMap((one) => readAnthropic({ ...one, iterations: undefined }) ?? [])
+    : [];
   const sum = (name: keyof Counted): number => each.reduce((total, one) => total + one[name], 0);
   return {
     input: Math.max(own.input, sum('input')),
@@ -85,7 +96,6 @@ function readAnthropic(usage: Fields): Counted | undefined {
  * a bound.
  */
 export function countWrittenBytes(event: unknown): number {
-  if (Array.isArray(event)) return event.reduce((sum: number, one) => sum + countWrittenBytes(one), 0);
   const { delta, choices, candidates, response } = fieldsOf(event);
   const inner = fieldsOf(response)['candidates'];
   return [delta, choices, candidates, inner].reduce((sum: number, part) => sum + countTextBytes(part, MAX_DEPTH), 0);
@@ -105,23 +115,49 @@ function countTextBytes(value: unknown, depth: number): number {
 }
 
 /** The most that an answer which goes on in the background may write; undefined for other answers. */
-export function readBackground(document: unknown): number | undefined {
-  const { object, status, max_output_tokens } = fieldsOf(document);
-  if (object !== 'response' || (status !== 'queued' && status !== 'in_progress')) return undefined;
-  return isCount(max_output_tokens) ? max_output_tokens : MOST_OUTPUT;
+export function readBackground(event: unknown): number | undefined {
+  const isOpen = fieldsOf(event)['status'] === 'queued' || fieldsOf(event)['status'] === 'in_progress';
+  const going = [event, fieldsOf(event)['response']]
+    .map(fieldsOf)
+    .find(({ object, background }, at) => object === 'response' && (background === true || (at === 0 && isOpen)));
+  if (going === undefined) return undefined;
+  const { max_output_tokens: most } = going;
+  return isCount(most) && most > 0 ? count(most) : MOST_OUTPUT;
 }
 
-/** Reports whether an event says that the API has failed. */
+/** Reports whether an event is one of the last of a stream, so that a usage with it or after it is the final one. */
+export function endsAnswer(event: unknown): boolean {
+  const { type, status, delta, choices, candidates, response, promptFeedback } = fieldsOf(event);
+  const inner = fieldsOf(response);
+  const states = [status, inner['status'], textOf(type).replace(/^response\./, '')];
+  if (type === 'message_stop' || states.some((state) => ENDED.has(textOf(state)))) return true;
+  const parts = [delta, choices, candidates, inner['candidates'], promptFeedback].flatMap((part) => part);
+  return parts.map(fieldsOf).some((part) => END_NAMES.some((name) => textOf(part[name]) !== ''));
+}
+
+const END_NAMES = ['stop_reason', 'finish_reason', 'finishReason', 'blockReason'];
+const ENDED: ReadonlySet<string> = new Set(['completed', 'incomplete', 'failed', 'cancelled']);
+
+/** Reports whether an event says nothing but that the API has failed. */
 export function isErrorEvent(event: unknown): boolean {
-  const { type, error } = fieldsOf(event);
-  return type === 'error' || isObject(error);
+  const { type, error, choices, candidates, response } = fieldsOf(event);
+  const isAnswer = choices !== undefined || candidates !== undefined || response !== undefined;
+  return type === 'error' || (isObject(error) && !isAnswer);
+}
+
+/** Reports whether an event of a stream only keeps the connection open. */
+export function isKeepAlive(event: unknown): boolean {
+  return fieldsOf(event)['type'] === 'ping';
 }
 
 /** The longest output of any model that Baton knows. */
 const MOST_OUTPUT = 128_000;
 
+/** More than any request uses. A larger number is a mistake, and sums of it would not be exact. */
+const MOST_TOKENS = 1_000_000_000;
+
 function count(value: unknown): number {
-  return isCount(value) ? value : 0;
+  return isCount(value) ? Math.min(value, MOST_TOKENS) : 0;
 }
 
 function isCount(value: unknown): value is number {
