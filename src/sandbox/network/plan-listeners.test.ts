@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { NetworkSpec } from '../../protocol/sandbox.ts';
 import { replaceNameservers } from './namespace/uplink.ts';
-import { upstreamPath } from './injection.ts';
+import { upstreamPath } from './meter/upstream-path.ts';
 import { planListeners, portsOf } from './plan-listeners.ts';
 import { proxyVariables } from './proxy/proxy-variables.ts';
 
