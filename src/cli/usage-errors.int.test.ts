@@ -64,7 +64,7 @@ describe('an id that does not exist', () => {
 
   it('is compared with the tasks of the ledger if a proof is wanted', async () => {
     const { code, err } = await baton(['ledger', 'prove', 't101']);
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('Did you mean `T101`?') });
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('Did you mean T101?') });
   });
 });
 

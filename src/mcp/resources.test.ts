@@ -35,7 +35,7 @@ describe('resources', () => {
   });
 
   it('return what the operations return', async () => {
-    expect(await read('baton://task/P0.1.1/brief')).toContain('# P0.1.1: Setup');
+    expect(await read('baton://task/P0.1.1/brief')).toContain('Setup');
     expect(JSON.parse(await read('baton://tasks'))).toMatchObject({ tasks: [{ id: 'P0.1.1' }, { id: 'P0.1.2' }] });
     expect(JSON.parse(await read('baton://ledger/head'))).toMatchObject({ size: backend.project.ledger.head.size });
   });

@@ -160,8 +160,8 @@ describe('an import', () => {
   });
 });
 
-describe('an import of ten thousand tasks', () => {
-  inLongLane(() => {
+inLongLane(() => {
+  describe('an import of ten thousand tasks', () => {
     it('is one commit, too', async () => {
       const large = newRepository('large');
       const list = Array.from({ length: 10_000 }, (_, i) => `- [x] L${i}: Something to be done (after: L${i - 1})\n`);

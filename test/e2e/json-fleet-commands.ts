@@ -3,6 +3,8 @@ export const FLEET_COMMANDS: ReadonlySet<string> = new Set([
   'store init',
   'store compare',
   'store accept',
+  'store login',
+  'store repair',
   'host admit',
   'host drain',
   'host remove',

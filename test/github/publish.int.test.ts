@@ -181,8 +181,8 @@ describe('an unavailable GitHub', MS, () => {
   });
 });
 
-describe('checks that GitHub runs', MS, () => {
-  inLongLane(() => {
+inLongLane(() => {
+  describe('checks that GitHub runs', MS, () => {
     it('are recorded once they have ended, each outcome once; a cancelled run is waited for', async () => {
       const head_sha = scene.commit('2\n');
       scene.requestChecks('build', 'lint');

@@ -8,7 +8,7 @@ import { commit, git, handOn, readTask } from './hand-on.mjs';
  */
 const WORDS = 'src/words.js';
 const LIMIT = 'src/limit.js';
-const word = /^# [^:]+: Add (\w+)/.exec(readTask())?.[1] ?? '';
+const word = /^ *Add (\w+)/m.exec(readTask())?.[1] ?? '';
 
 const roles = {
   'issue-manager': () => handOn('prep-agent', `The word ${word}`, { type: 'feature', priority: 'low' }),

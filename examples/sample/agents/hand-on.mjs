@@ -19,7 +19,7 @@ export function handOn(to, summary, values) {
     if (!judges) baton('result', 'submit', `${SESSION}/result.yaml`);
   }
   if (head !== base) {
-    const [branch, task_id] = [git('branch', '--show-current'), /^# ([^:]+):/.exec(readTask())[1]];
+    const [branch, task_id] = [git('branch', '--show-current'), /^# Task (\S+)/.exec(readTask())[1]];
     const record = { task_id, branch, commit_sha: head, tests_run: ['node --test'], summary, blockers: [] };
     writeJson('record.yaml', {
       ...record,

@@ -54,6 +54,7 @@ describe('a channel', () => {
   it('releases the claim of a call that was cancelled before its answer arrived', async () => {
     using channel = await openChannel();
     channel.call(1, 'task_create', { task_id: 'late', title: 'x', role: 'late' });
+    await channel.answerTo(1);
     channel.call(2, 'task_claim', { task_id: 'late', as: 'ada', role: 'late' });
     expect(await channel.answerTo(2)).toMatchObject({ ok: true, result: { task_id: 'late' } });
     // The answer may already be on its way, so the daemon handles the cancellation too late.
@@ -104,6 +105,7 @@ describe('a channel', () => {
   it('keeps the claim of a caller whose connection is lost, because it may return with the same key', async () => {
     const first = await openChannel();
     first.call(1, 'task_create', { task_id: 'lost', title: 'x' });
+    await first.answerTo(1);
     first.call(2, 'task_claim', { task_id: 'lost', as: 'ada' }, { key: 'the-key' });
     const before = await first.answerTo(2);
     first[Symbol.dispose]();

@@ -57,7 +57,7 @@ describe('the stream of events', () => {
     const [first, second] = await take(client.events({ after }), 2);
     expect([first?.seq, second?.seq]).toEqual([after + 1, after + 2]);
     expect(JSON.parse(first?.json ?? '')).toMatchObject({
-      v: 1,
+      v: 2,
       seq: after + 1,
       type: 'TaskCreated',
       actor: expect.stringMatching(/^operator:/),

@@ -298,8 +298,8 @@ describe('a revoked key', () => {
   });
 });
 
-describe('a daemon that finds its port taken', () => {
-  inLongLane(() => {
+inLongLane(() => {
+  describe('a daemon that finds its port taken', () => {
     it("takes another one permanently, revokes the old one's keys, and reports the process that has it", async () => {
       const { port } = daemon.record;
       await daemon.stop();

@@ -4,7 +4,6 @@ import type { GitResult } from '../../git/run-git.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
 import { compareRules, hasLoosening, type RuleDifference } from '../../runbook/gates/compare-rules.ts';
 import { gateFieldsOf } from '../../runbook/gates/gate-fields.ts';
-import type { RuleFiles } from '../../runbook/gates/rule-files.ts';
 import type { ReadRunbook } from '../../runbook/read/read-runbook.ts';
 import { hasSessions } from '../../state/adopt-runbook.ts';
 import type { Command } from '../../state/decide.ts';
@@ -16,6 +15,7 @@ import { causeOf, type Log } from '../log.ts';
 import type { CommandLoop } from '../loop/command-loop.ts';
 import {
   type CommittedRules,
+  hasMoreFiles,
   isSameRules,
   type PinnedRunbook,
   readCommittedRules,
@@ -257,12 +257,6 @@ export class Adoptions {
 function requireFound(found: GitResult<CommittedRules | undefined>): CommittedRules | undefined {
   if (!found.ok) throw new Error(found.problem.message);
   return found.value;
-}
-
-function hasMoreFiles({ files }: PinnedRunbook, { hasAllFiles, files: recorded }: PinnedRunbook): boolean {
-  const count = ({ prompts, devcontainer }: RuleFiles): number =>
-    Object.keys(prompts).length + Object.keys(devcontainer).length;
-  return !hasAllFiles && count(files) > count(recorded);
 }
 
 function hasRules({ fields }: PinnedRunbook): boolean {

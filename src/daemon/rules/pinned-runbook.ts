@@ -63,6 +63,13 @@ export function isSameRules(pinned: PinnedRunbook, sha256: string | null | undef
   return pinned.sha256 === sha256 || pinned.former === sha256;
 }
 
+/** Whether an earlier version of Baton recorded the same rules without files that they name. */
+export function hasMoreFiles({ files }: PinnedRunbook, { hasAllFiles, files: recorded }: PinnedRunbook): boolean {
+  const count = ({ prompts, devcontainer }: RuleFiles): number =>
+    Object.keys(prompts).length + Object.keys(devcontainer).length;
+  return !hasAllFiles && count(files) > count(recorded);
+}
+
 export async function storePinned({ text }: PinnedRunbook, { store, sha256 }: Ledger): Promise<boolean> {
   return (await storeBlob(store, sha256, new TextEncoder().encode(text))).ok;
 }

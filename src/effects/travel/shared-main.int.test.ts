@@ -128,8 +128,8 @@ describe('the main branch of the remote', () => {
   });
 });
 
-describe('the refs of a task', () => {
-  inLongLane(() => {
+inLongLane(() => {
+  describe('the refs of a task', () => {
     it('are removed from the remote only after its merge and completion', async () => {
       const effect = await ask();
       expect(await removeMergedRefs(fleet.alpha.context)).toBe(0);

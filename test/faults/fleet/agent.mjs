@@ -16,7 +16,7 @@ const git = (...args) => execFileSync('git', args, { encoding: 'utf8' }).trim();
 mark('start');
 const [branch, task_id] = [
   git('branch', '--show-current'),
-  /^# ([^:]+):/.exec(readFileSync('.baton/session/task.md', 'utf8'))[1],
+  /^# Task (\S+)/.exec(readFileSync('.baton/session/task.md', 'utf8'))[1],
 ];
 // The previous session's pushed work must be here.
 const earlier = git('log', '--format=%s')
