@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { LEDGER_LIMITS } from '../ledger/format/limits.ts';
+import { isTaskNumbers } from '../ledger/format/task-numbers.ts';
 import { isDue } from '../effects/due.ts';
 import type { Caller } from '../state/caller.ts';
 import { findMain, isMainUnaccepted } from '../state/main/main-branch.ts';
@@ -254,6 +256,13 @@ describe('the decision about the main branch', () => {
     const { context } = play.decision();
     for (const part of [MAIN, B, 'Ada', 'Eve', '2 new commits', '1 new commit,']) expect(context).toContain(part);
     play.checkReplay();
+  });
+
+  it('is about no more tasks than an entry can name', () => {
+    const carried = Array.from({ length: LEDGER_LIMITS.tasksPerEntry + 1 }, (_, i) => `T${i}`);
+    const play = busy().say(seeMain(A, { by: { onUpstream: false, carried } }));
+    const moved = play.last.find(({ type }) => type === 'MainMoved');
+    expect(isTaskNumbers(moved?.tasks, moved?.seq ?? 0) || Object.keys(moved?.tasks ?? {}).length).toBe(true);
   });
 
   it('shows what an earlier version added to it', () => {

@@ -12,27 +12,34 @@ export interface EndedCheck {
   readonly url: string | null;
 }
 
-/**
- * If several runs have the same name, the newest counts, even if it still runs. A workflow takes precedence over a
- * check with its name.
- */
+/** Reads the runs of a commit: see `listEndedChecks`. */
 export async function readEndedChecks(
   { host, owner, name }: GithubRepository,
   sha: string,
   context: ApiContext,
 ): Promise<GithubResult<readonly EndedCheck[]>> {
-  const all = new Map<string, Run>();
+  const lists: unknown[] = [];
   for (const [path, list] of [
     [`commits/${sha}/check-runs?filter=latest&per_page=100`, 'check_runs'],
     [`actions/runs?head_sha=${sha}&per_page=100`, 'workflow_runs'],
   ] as const) {
     const answer = await callApi({ host, method: 'GET', path: `repos/${owner}/${name}/${path}` }, context);
     if (!answer.ok) return answer;
-    const runs = runsIn(fieldOf(answer.value, list), sha).toSorted((a, b) => a.id - b.id);
-    for (const run of runs) all.set(run.name, run);
+    lists.push(fieldOf(answer.value, list));
   }
-  const ended = [...all.values()].filter(({ isEnded }) => isEnded);
-  return { ok: true, value: ended };
+  return { ok: true, value: listEndedChecks(sha, lists) };
+}
+
+/**
+ * The checks of each app, because anyone who may report a check can give it the name of another app's. If several runs
+ * of an app have the same name, the newest counts, even if it still runs. A workflow takes precedence over a check with
+ * its name. Of those of several apps it comes first.
+ */
+export function listEndedChecks(sha: string, lists: readonly unknown[]): readonly EndedCheck[] {
+  const runs = lists.flatMap((list) => runsIn(list, sha).toSorted((a, b) => a.id - b.id));
+  const newest = new Map(runs.map((run) => [`${run.app} ${run.name}`, run]));
+  const ended = [...newest.values()].filter(({ isEnded }) => isEnded);
+  return [...Map.groupBy(ended, ({ name }) => name).values()].flatMap((sameName) => sameName.toReversed());
 }
 
 interface Run extends EndedCheck {

@@ -1,6 +1,9 @@
 import { isObject } from '../../protocol/shape/read-unknown.ts';
+import { taskId as taskIdShape } from '../../protocol/shape/shared-fields.ts';
 import type { JsonObject } from './canonical-json.ts';
 import { LEDGER_LIMITS } from './limits.ts';
+
+const TASK_ID = new RegExp(taskIdShape.pattern, 'u');
 
 /** The number of an entry within each task that it is about, by task id. Each task counts from 1. */
 export type TaskNumbers = Readonly<Record<string, number>>;
@@ -17,7 +20,7 @@ export function isTaskNumbers(value: unknown, seq: number): value is TaskNumbers
 }
 
 export function isTaskId(id: unknown): id is string {
-  return typeof id === 'string' && /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(id);
+  return typeof id === 'string' && TASK_ID.test(id);
 }
 
 /** The number of an entry within a task; undefined if the entry is not about it. */

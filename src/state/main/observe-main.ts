@@ -1,3 +1,4 @@
+import { LEDGER_LIMITS } from '../../ledger/format/limits.ts';
 import { isIsolated } from '../../protocol/sandbox.ts';
 import { event, type RecordedEvent } from '../event.ts';
 import { decided, type Outcome } from '../outcome.ts';
@@ -67,7 +68,7 @@ export function decideObserveMain(state: State, seen: ObserveMain): Outcome<Obse
     sessions: sessions.slice(0, MOST_SESSIONS),
     ...(move.carried === undefined || move.carried.length === 0
       ? {}
-      : { carried: move.carried.slice(0, MOST_CARRIED) }),
+      : { carried: move.carried.slice(0, LEDGER_LIMITS.tasksPerEntry) }),
   });
   return decided([moved], 'recorded');
 }
@@ -172,4 +173,3 @@ function clientsOf({ id: task_id, claim, endings }: Task, at: string): readonly 
 }
 
 const MOST_SESSIONS = 50;
-const MOST_CARRIED = 500;
