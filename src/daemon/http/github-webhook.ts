@@ -10,6 +10,7 @@ import { fieldOf } from '../../protocol/shape/read-unknown.ts';
 import { decide } from '../../state/decide.ts';
 import { event } from '../../state/event.ts';
 import type { State } from '../../state/state.ts';
+import { isForeignReport } from '../../state/workflow/checks.ts';
 import type { CheckReport } from '../../state/workflow/judge-report.ts';
 import type { CheckOutcome } from '../../state/workflow/workflow-event.ts';
 import type { Log } from '../log.ts';
@@ -61,13 +62,28 @@ export async function handleWebhook(
 async function reportToProjects(
   report: GithubReport,
   about: { readonly delivery: string; readonly event: string },
-  { projects }: WebhookOptions,
+  { projects, log }: WebhookOptions,
 ): Promise<number | Refusal> {
   const outcomes: (number | Refusal)[] = [];
   for (const { project, services } of projects.opened())
-    outcomes.push(await reportCheck(project, services, report, about));
+    outcomes.push(await reportCheck(project, services, report, about, () => logIgnored(log, project, report)));
   return combineOutcomes(outcomes);
 }
+
+/** Names the setting with which reports such as this one count, once for each source of a check. */
+function logIgnored(log: Log, project: Project, { name, report: { reporter } }: GithubReport): void {
+  const { repository, app } = reporter;
+  const known = IGNORED.get(project) ?? new Set();
+  IGNORED.set(project, known);
+  const source = JSON.stringify([name, repository, app]);
+  if (known.has(source) || known.size >= MOST_IGNORED) return;
+  known.add(source);
+  const setting = `ci.required: name = ${JSON.stringify(name)}, repository = "${repository}", app = "${app}"`;
+  log.info('ignored a report of a required check: it counts from another repository or app', { setting });
+}
+
+const IGNORED = new WeakMap<Project, Set<string>>();
+const MOST_IGNORED = 100;
 
 /**
  * Combines what each project did with the report. If one could not record it, the delivery is refused, so that GitHub
@@ -157,6 +173,7 @@ async function reportCheck(
   { newId }: Services,
   report: GithubReport,
   about: { readonly delivery: string; readonly event: string },
+  onIgnored: () => void,
 ): Promise<number | Refusal> {
   const { name, outcome, url, report: reported } = report;
   const key = `github/${about.delivery}`;
@@ -167,7 +184,7 @@ async function reportCheck(
   if (!known.ok) return STORE_UNAVAILABLE;
   if (known.answer.isKnown) return ALREADY_DELIVERED;
   if (known.answer.waits === 0) return 0;
-  const settled = await commandLoop.submit<{ taken: number }>({
+  const settled = await commandLoop.submit<{ taken: number; isForeign?: true }>({
     actor: 'system:ci',
     key,
     decide: ({ state, rules, here }) => {
@@ -190,7 +207,10 @@ async function reportCheck(
       if (refused !== undefined) return refused;
       const events = outcomes.flatMap((outcome) => (outcome.ok ? outcome.events : []));
       // Nothing waited for the report of this repository or app.
-      if (events.length === 0) return { ok: true, events, answer: { taken: 0 } };
+      const isForeign = findWaitingTasks(state, report).some((checks_id) =>
+        isForeignReport(state, { checks_id, name, report: reported }, rules),
+      );
+      if (events.length === 0) return { ok: true, events, answer: { taken: 0, ...(isForeign ? { isForeign } : {}) } };
       const received = event('WebhookReceived', {
         delivery_id: about.delivery,
         source: 'github',
@@ -199,6 +219,7 @@ async function reportCheck(
       return { ok: true, events: [received, ...events], answer: { taken: 1 } };
     },
   });
+  if (settled.ok && settled.answer.isForeign === true) onIgnored();
   if (settled.ok) return settled.answer.taken;
   return 'refusal' in settled ? { ok: false, error: settled.refusal } : STORE_UNAVAILABLE;
 }

@@ -52,6 +52,20 @@ export function decideFinishCheck(state: State, command: FinishCheck, rules: Rul
   return decided([finished, settled, ...afterChecks(task, whole, command)], null);
 }
 
+/**
+ * Reports whether a check is of another repository or app than the required one with its name. Such a report changes
+ * nothing, so the operator of a renamed repository finds the reason only in the log.
+ */
+export function isForeignReport(
+  state: State,
+  { checks_id, name, report }: Pick<FinishCheck, 'checks_id' | 'name'> & { readonly report: CheckReport },
+  rules: Rules,
+): boolean {
+  const task = findChecked(state, checks_id);
+  const plan = task?.flow.checks?.plans.find((each) => each.name === name && each.run === undefined);
+  return task !== undefined && plan !== undefined && judge(state, task, plan, report, rules) === 'ignored';
+}
+
 /** The outcome is no longer needed: Baton's own checks are stopped, and those at GitHub are no longer polled. */
 export function cancelChecks({ id: task_id, flow: { checks } }: Task): Event[] {
   if (checks === null || checks.outcome !== null) return [];
