@@ -82,6 +82,8 @@ it('every command of a fleet prints what it declares', { timeout: 180_000 }, asy
   const [, fingerprint = ''] = /baton host admit beta ([0-9a-f]{32})/.exec(asked.out) ?? [];
   expect({ ...asked, fingerprint }).toMatchObject({ code: 0, fingerprint: expect.stringMatching(/./) });
   await json('host', 'admit', 'beta', fingerprint);
+  await json('store', 'login', url, 'beta');
+  await json('store', 'repair', url);
   await json('host', 'drain', 'beta');
   expect(await baton(['host', 'remove', 'beta', '--reason', 'gone', '--json'])).toMatchObject({ code: 1 });
   await json('host', 'remove', 'beta', '--reason', 'gone', '--confirm', 'beta');

@@ -13,7 +13,7 @@ const SAMPLE = join(import.meta.dirname, '../../../examples/sample');
 const HAND_ON = 'agents/hand-on.mjs';
 const DISTINCT = readFileSync(join(SAMPLE, HAND_ON), 'utf8').replace(
   "  git('add', '--all');",
-  "  writeFileSync(`done-${/^# Task (\S+)/.exec(readTask())[1]}.txt`, '');\n$&",
+  "  writeFileSync(`done-${/^# Task (\\S+)/.exec(readTask())[1]}.txt`, '');\n$&",
 );
 const SUCCESSOR_MS = 5000;
 
