@@ -36,6 +36,9 @@ export interface Setup {
   readonly without?: ReadonlySet<string>;
 }
 
+/** Fewer than a session that floods asks for. */
+const TASK_LIMITS = { number: 2, depth: 1 };
+
 /** Plays a scenario to its end, heals everything, and then lets all work end. Stops at the first violation. */
 export function simulate(scenario: Scenario, { workers: known, without = new Set() }: Setup): RunResult {
   const workers = workersOf(scenario, known);
@@ -46,6 +49,7 @@ export function simulate(scenario: Scenario, { workers: known, without = new Set
   auditor.watch(world.git, {
     required,
     taskTokens: scenario.settings.budget === 'task' ? TASK_TOKENS : Infinity,
+    tasks: TASK_LIMITS,
     judges: scenario.settings.judges ?? 'accepted',
     doClocksJump: scenario.faults.some(({ kind }) => kind === 'clock jump'),
   });
@@ -226,6 +230,7 @@ function rulesOf({ settings }: Scenario, workers: readonly WorkerPlan[]): Rules 
       ...(settings.budget === 'day' ? { day: { tokens: TASK_TOKENS } } : {}),
     },
     prices: [],
+    tasks: TASK_LIMITS,
   };
   const adopted = new Map<string, Rules>();
   for (const [i, sha256] of RUNBOOKS.entries())

@@ -26,6 +26,34 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     'tasksAbout(next).map((id) => [id, (taskNumbers.get(id) ?? 0) + 1])',
     'tasksAbout(next).map((id) => [id, taskNumbers.get(id) ?? 1])',
   ),
+  // Tasks of sessions.
+  bug(
+    'sessions make as many tasks as they like',
+    `${STATE}/families/propose-task.ts`,
+    'family.unasked >= limits.number',
+    'family.unasked > limits.number',
+  ),
+  bug(
+    'a task of a session is as urgent as it likes',
+    `${STATE}/families/propose-task.ts`,
+    'priority: Math.min(given.priority, priority)',
+    'priority: given.priority',
+  ),
+  bug(
+    'a task of a session has its own budget',
+    `${STATE}/families/task-family.ts`,
+    "return { kind: 'task', id: tasks?.get(id)?.origin?.root ?? id };",
+    "return { kind: 'task', id: tasks === undefined ? id : id };",
+  ),
+  {
+    ...bug(
+      'an agent waits for a withdrawn question about a budget',
+      `${ENGINE}/react.ts`,
+      '  DecisionWithdrawn: onWithdrawn,\n',
+      '',
+    ),
+    test: 'src/engine/proposals.test.ts',
+  },
   // Claims.
   bug(
     'a claimed task is free',

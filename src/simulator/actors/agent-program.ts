@@ -113,6 +113,11 @@ function* hinder(process: AgentProcess, habit: HabitKind | undefined): Steps<boo
             kind: 'update-task',
             command: { task_id: task.id, status: 'in_progress', notes: `note ${i}`, progress: i },
           }));
+        if (i % 2 === 0)
+          process.say(() => ({
+            kind: 'create-task',
+            command: { id: process.host.world.newId('N'), title: 'more work', priority: 9 },
+          }));
         yield 20;
       }
       return false;

@@ -34,7 +34,7 @@ function begin(): Auditor {
       since: () => [{ sha: 'work', author: commits.work }],
       mergeBase: () => 'base',
     },
-    { required: ['unit'], taskTokens: 100, judges: 'proven', doClocksJump: false },
+    { required: ['unit'], taskTokens: 100, tasks: { number: 1, depth: 1 }, judges: 'proven', doClocksJump: false },
   );
   read(auditor, [{ type: 'TaskCreated', task_id: 'A', phase: 'IMPLEMENTATION', next_role: null, after: [] }]);
   return auditor;
@@ -171,6 +171,43 @@ describe('the auditor', () => {
           { type: 'AgentRequested', agent_id: 'a', task: { task_id: 'A', session_id: 's1' } },
           { type: 'AgentStarted', agent_id: 'a', start: 1 },
           { type: 'SessionUsed', agent_id: 'a', input_tokens: 151, output_tokens: 0 },
+        ]);
+      },
+    ],
+    [
+      'a task of a session that is more urgent than its own',
+      'family',
+      (auditor) => read(auditor, [{ type: 'TaskCreated', task_id: 'B', priority: 1, made_by: { task_id: 'A' } }]),
+    ],
+    [
+      'more tasks of sessions than a person allowed',
+      'family',
+      (auditor) =>
+        read(
+          auditor,
+          ['B', 'C'].map((task_id) => ({ type: 'TaskCreated', task_id, priority: 0, made_by: { task_id: 'A' } })),
+        ),
+    ],
+    [
+      'a task of a task of a session that nobody was asked about',
+      'family',
+      (auditor) =>
+        read(auditor, [
+          { type: 'TaskCreated', task_id: 'B', priority: 0, made_by: { task_id: 'A' }, accepted_by: 'operator:ann' },
+          { type: 'TaskCreated', task_id: 'C', priority: 0, made_by: { task_id: 'B' } },
+        ]),
+    ],
+    [
+      'a budget that is exceeded by the tasks of a task together',
+      'budget',
+      (auditor) => {
+        auditor.used(50);
+        read(auditor, [
+          { type: 'TaskCreated', task_id: 'B', priority: 0, made_by: { task_id: 'A' } },
+          ...['A', 'B'].flatMap((task_id) => [
+            { type: 'AgentRequested', agent_id: task_id, task: { task_id, session_id: task_id } },
+            { type: 'SessionUsed', agent_id: task_id, input_tokens: 80, output_tokens: 0 },
+          ]),
         ]);
       },
     ],

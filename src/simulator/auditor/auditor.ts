@@ -2,6 +2,7 @@ import { DoneAudit } from './done-audit.ts';
 import { EffectAudit } from './effect-audit.ts';
 import { type AuditedEntry, numberOf, partOf, partsOf, textOf, wordOf } from './entry.ts';
 import type { AuditSettings, OwingHost, TrueGit } from './facts.ts';
+import { FamilyAudit } from './family-audit.ts';
 import type { Invariant } from './invariants.ts';
 import { NumberAudit } from './number-audit.ts';
 import { RunAudit } from './run-audit.ts';
@@ -28,6 +29,7 @@ export class Auditor {
   readonly #runs = new RunAudit((invariant, text) => this.report(invariant, text));
   readonly #done = new DoneAudit((invariant, text) => this.report(invariant, text));
   readonly #verdicts = new VerdictAudit((invariant, text) => this.report(invariant, text));
+  readonly #families = new FamilyAudit((invariant, text) => this.report(invariant, text));
   readonly #settledKeys = new Set<string>();
   readonly #kept = new Set<string>();
   readonly #spawned = new Set<string>();
@@ -52,6 +54,7 @@ export class Auditor {
     this.#git = git;
     this.#done.watch(git, settings.required);
     this.#settings = { ...settings, largestRequest: 0 };
+    this.#families.limits = settings.tasks;
     this.#effects.doClocksJump = settings.doClocksJump;
     this.#runs.doClocksJump = settings.doClocksJump;
     this.#verdicts.judges = settings.judges;
@@ -91,6 +94,7 @@ export class Auditor {
     if (type === 'TaskCreated') {
       if (this.#tasks.has(id)) this.report('claim', `${id} is created twice`);
       this.#tasks.set(id, newTask(entry));
+      this.#families.created(entry);
     }
     const task = this.#tasks.get(id);
     if (task === undefined) return;
@@ -140,10 +144,12 @@ export class Auditor {
     if (isAttached) this.#free += now - before;
     if (taskId === '') return;
     let used = 0;
-    for (const [id, tokens] of this.#usedBy) if (this.#runs.runs.get(id)?.taskId === taskId) used += tokens;
+    const root = this.#families.rootOf(taskId);
+    for (const [id, tokens] of this.#usedBy)
+      if (this.#families.rootOf(this.#runs.runs.get(id)?.taskId ?? '') === root) used += tokens;
     const { taskTokens, largestRequest } = this.#settings;
     const limit = taskTokens * (1 + this.#raises) + largestRequest + this.#free;
-    if (used > limit) this.report('budget', `${taskId} used ${used} tokens, more than ${limit}`);
+    if (used > limit) this.report('budget', `${root} used ${used} tokens, more than ${limit}`);
   }
 
   /** A task is claimed only if nothing else has it: a person, a merge, or the tasks that it waits for. */

@@ -1,8 +1,11 @@
+import type { TaskLimits } from './family-audit.ts';
+
 export interface AuditSettings {
   /** The names of the checks that every commit must pass. */
   readonly required: readonly string[];
   /** The budget of a task. */
   readonly taskTokens: number;
+  readonly tasks: TaskLimits;
   /** Whether approvals of agents are proven, confirmed by a person, or accepted as they are. */
   readonly judges: 'accepted' | 'proven' | 'asked';
   readonly doClocksJump: boolean;

@@ -5,6 +5,7 @@ export const INVARIANTS = {
   done: 'a task is done only with a record, checks on what was merged, an approval by another principal, and the merge',
   base: 'a session begins at the recorded head',
   budget: 'a budget is exceeded by at most one request',
+  family: 'sessions make no more, no deeper and no more urgent tasks than they may',
   effect: 'each effect has one outcome',
   decision: 'a decision is answered once, by a person, and hides no other',
   fold: 'entries and snapshots fold to the same state',
