@@ -164,7 +164,7 @@ function proveOutside(ledger: string, repository: string, place: string): void {
   const broken: [string[], string][] = [
     [lines.map((line) => line.replace('"outcome":"failed"', '"outcome":"passed"')), 'its hash or its form is wrong'],
     [lines.toSpliced(-2, 1), 'it belongs to other entries'],
-    [lines.toSpliced(3, 1), 'it does not follow the last one'],
+    [lines.toSpliced(3, 1), 'an entry of W-00001 is missing before it'],
   ];
   for (const [changed, words] of broken) {
     writeFileSync(join(place, 'broken.ndjson'), `${changed.join('\n')}\n`);

@@ -26,8 +26,8 @@ const HOSTILE: Readonly<Record<string, string>> = {
   H002: 'javascript:globalThis.pwned=1',
   H003: '\u001b]8;;javascript:alert(1)\u0007click\u001b]8;;\u0007 \u001b[2J\u001b[31mred',
   H004: 'safe \u202Eevil\u2066 \u200Bhidden',
-  H005: `Z${'\u0301\u0489'.repeat(300)}algo`,
-  H006: `x${'without_any_space'.repeat(60)}`,
+  H005: `Z${'\u0301\u0489'.repeat(120)}algo`,
+  H006: `x${'without_any_space'.repeat(14)}`,
 };
 
 it('shows hostile text as text: nothing runs, and nothing covers or reorders other text', async () => {

@@ -70,6 +70,9 @@ it(
     const any = type('task', 'wait', 'T2', 'T1', '--any');
     await until(() => log.said.out.includes('First try.'), 'the first session is followed');
     copyFileSync(second, script);
+    // The script of an agent is part of what was adopted.
+    const { working } = await world.ask<{ working: { sha256: string } }>('runbook_rules');
+    await world.ask('runbook_adopt', { accept_rules: working.sha256 });
     writeFileSync(begin, '');
     await until(() => log.said.out.includes(`▸ Bash  while [ ! -e ${go} ]`), 'the second session is followed');
 

@@ -176,7 +176,7 @@ describe("a person's own session", () => {
         { baton: ['task', 'show', 'T1', '--json'] },
       ]);
       expect(outputOf(began).hookSpecificOutput?.additionalContext).toMatch(
-        /This session holds T1[^]*# T1: Write the parser/,
+        /This session holds T1[^]*# Task T1[^]*Write the parser/,
       );
       expect(outputOf(held)).toMatchObject({ decision: 'block' });
       expect(outputOf(cleared).hookSpecificOutput?.additionalContext).toContain('This session holds T1');
