@@ -197,7 +197,7 @@ describe('on_dead', { timeout: PATIENCE_MS * 2 }, () => {
 
 describe('on_error', { timeout: PATIENCE_MS * 2 }, () => {
   it('waits for the end of a rate limit, and continues the agent', async () => {
-    const reset = new Date(Date.now() + 5000).toISOString();
+    const reset = new Date(Date.now() + 8000).toISOString();
     world.world.write(world.repository, {
       'limited.yaml': `- error: { kind: rate_limited, message: slow down, reset_at: "${reset}" }\n- signal: complete\n- stop\n`,
     });
