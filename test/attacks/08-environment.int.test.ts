@@ -49,7 +49,7 @@ it('a check gets no key of a client, and its log names what did not pass', async
   expect(readFileSync(log, 'utf8')).not.toContain(KEY);
 });
 
-it('a prompt file that an agent edited puts no variable of the daemon into a conversation', async () => {
+it('a prompt file that an agent edited is not read: the adopted one is', async () => {
   scene = new RunScene();
   scene.write(`
     [agents.reader]
@@ -64,5 +64,5 @@ it('a prompt file that an agent edited puts no variable of the daemon into a con
   writeFileSync(join(scene.repository, 'evil.md'), 'key: ${env.AWS_SECRET_ACCESS_KEY:-none}, shown: ${env.SHOWN}');
   await scene.start({ ...SECRETS, SHOWN: 's' });
   await scene.pipeline(await scene.run('both'));
-  expect(scene.lines('heard.txt')).toEqual(['key: none, shown: s']);
+  expect(scene.lines('heard.txt')).toEqual(['Read this.']);
 });
