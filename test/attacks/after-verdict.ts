@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { until } from '../../src/daemon/running.cases.ts';
 import { type WorkflowEnd, WorkflowScene } from '../processes/workflow-scene.ts';
 
@@ -97,9 +95,7 @@ export class AfterVerdict implements AsyncDisposable {
 
   /** What the reviewer printed. */
   printed(): string {
-    const folder = join(this.scene.stateDir, 'agents');
-    const logs = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('log'));
-    return logs.map((name) => readFileSync(join(folder, name), 'utf8')).join('');
+    return this.scene.printed();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

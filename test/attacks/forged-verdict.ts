@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { personalFile } from '../processes/personal.ts';
 import { type WorkflowEnd, WorkflowScene } from '../processes/workflow-scene.ts';
@@ -60,9 +60,7 @@ export class ForgedVerdict implements AsyncDisposable {
 
   /** What the agents printed. */
   printed(): string {
-    const folder = join(this.scene.stateDir, 'agents');
-    const logs = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('log'));
-    return logs.map((name) => readFileSync(join(folder, name), 'utf8')).join('');
+    return this.scene.printed();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -24,7 +24,7 @@ describe.skipIf(!bubblewrap.works)(`tests of a branch that approve it, in a sand
 
 inLongLane(() => {
   describe('a reviewer without a sandbox', { timeout: 170_000 }, () => {
-    it('does not approve by what the tests of the branch send: a person is told that they could have', async () => {
+    it('is not trusted to approve: its tests could have sent the verdict, so a person is asked', async () => {
       await using attack = await ForgedVerdict.open({
         mode: 'none',
         unseparated: 'ask',

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RunScene, type Told } from '../../src/daemon/runs.cases.ts';
 import { until } from '../../src/daemon/running.cases.ts';
@@ -135,6 +135,13 @@ export class WorkflowScene extends RunScene {
       because: asked === undefined ? view.blocked_because : `${asked.title}: ${asked.context}`,
       view,
     };
+  }
+
+  /** What the agents printed. */
+  printed(): string {
+    const folder = join(this.stateDir, 'agents');
+    const logs = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('log'));
+    return logs.map((name) => readFileSync(join(folder, name), 'utf8')).join('');
   }
 
   /** The events of one task, as `type detail`. */

@@ -354,7 +354,7 @@ describe('a ledger that has stopped', () => {
   });
 });
 
-/** Has a row after its last entry, as if somebody had written it into the database. */
+/** A store with one more row after its last entry, as another program could write into the database. */
 class JunkStore extends MemoryStore {
   junk: readonly StoredEntry[] = [];
 

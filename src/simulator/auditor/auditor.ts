@@ -267,7 +267,7 @@ export class Auditor {
   }
 
   noted(taskId: string, text: string): void {
-    // The agent that works on it is told at once.
+    // The supervisor passes the message to the running agent at once.
     if (this.#told.includes(text)) return;
     this.#notes.set(taskId, [...(this.#notes.get(taskId) ?? []), text].slice(-3));
   }

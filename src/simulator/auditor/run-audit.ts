@@ -162,7 +162,8 @@ export class RunAudit {
 
   /** What a caretaker did in an older term changes nothing. */
   actedAs(term: number): void {
-    if (term < this.#term) this.#report('effect', `a caretaker of term ${term} is heard in term ${this.#term}`);
+    if (term < this.#term)
+      this.#report('effect', `an outcome of the caretaker of term ${term} is recorded in term ${this.#term}`);
   }
 
   /** Whether runs worked under a claim, and all of them are over. */

@@ -8,7 +8,7 @@ const REFUSED = {
   error: { code: -32_001, message: expect.stringContaining("not in the output of this session's client") },
 };
 
-/** A client that prints each line that it is told, as its own output. */
+/** A client that prints each line of its standard input. */
 async function startClient(scene: Scene): Promise<Supervised> {
   await scene.daemon.start();
   const run = await scene.start({ argv: ['/bin/cat'], output: 'stream-json', judge: JUDGE });
